@@ -1,7 +1,8 @@
 """A conversation, and the forms that work without JavaScript.
 
 With JavaScript the page uses its WebSocket; without it, a form waits for the answer and shows the page again.
-`conversation_page` builds that page.
+`conversation_page` builds that page. Longer than other modules, because all its forms share how a refusal
+keeps what was typed.
 """
 
 import re

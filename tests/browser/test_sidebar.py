@@ -186,3 +186,21 @@ async def test_a_list_that_does_not_arrive_can_be_asked_for_again(
     await page.unroute("**/chat/sidebar/")
     await again.click()
     await expect(page.locator(".sidebar-row")).to_have_count(40)
+
+
+@pytest.mark.usefixtures("practice")
+async def test_a_conversation_of_taps_alone_enters_the_list_without_a_reload(page: Page) -> None:
+    rows, links = page.locator(".sidebar-row"), page.locator(".sidebar-row > a")
+    await page.goto("/chat/")
+    await page.locator('main form:has(input[name="kind"][value="open_conversation"]) button').first.click()
+    await page.locator('.call.is-pending .pill[value="recall"]').wait_for()
+    await expect(page.locator(".sidebar-empty")).to_be_visible()
+    await page.locator('.call.is-pending .pill[value="recall"]').click()
+    await expect(rows).to_have_count(1)
+
+    # An arc is in it from its opening, by its kind and day.
+    await page.goto("/chat/")
+    await page.locator('main button[name="kind"][value="close_day"]').first.click()
+    await expect(rows).to_have_count(2)
+    await expect(links.first).to_contain_text("Closing the day · ")
+    await expect(links.first).to_have_attribute("aria-current", "page")

@@ -346,23 +346,32 @@ async def test_an_address_that_is_answered_in_the_event_loop_says_so_too(rf: Req
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("text", "refusal"),
-    [("x" * (MAX_MESSAGE_CHARACTERS + 1), "characters"), ("a\x00b", "can’t be stored")],
-    ids=["too long", "not storable"],
-)
-def test_a_refused_first_message_leaves_no_conversation_and_is_in_a_field(
-    signed_in: Client, user: User, text: str, refusal: str
+def test_a_first_message_that_is_too_long_leaves_no_conversation_and_is_in_a_field(
+    signed_in: Client, user: User
 ) -> None:
     client = create_client(user_id=user.pk, name="Acme", client_type=ClientType.COMPANY)
+    text = "x" * (MAX_MESSAGE_CHARACTERS + 1)
     form = {"kind": "open_conversation", "text": text, "id": "form-1", "client": str(client.pk)}
     response = signed_in.post("/chat/new/", form)
     page = response.content.decode()
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert refusal in page
+    assert "only 20,000 fit" in page
     assert f">{text}</textarea>" in page
     assert f'name="client" value="{client.pk}"' in page, "it would be about that client, too"
     assert not Session.unscoped.filter(user=user).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_first_message_over_the_rate_leaves_no_conversation_and_is_in_a_field(
+    signed_in: Client, user: User, settings: LazySettings
+) -> None:
+    settings.SAGE_RATE_LIMIT = dataclasses.replace(settings.SAGE_RATE_LIMIT, turns=1, seconds=60)
+    assert signed_in.post("/chat/new/", {"text": "Hello"}).status_code == HTTPStatus.FOUND
+    response = signed_in.post("/chat/new/", {"text": "What I had written"})
+    assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert response["Retry-After"]
+    assert ">What I had written</textarea>" in response.content.decode()
+    assert Session.unscoped.filter(user=user).count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
