@@ -38,7 +38,7 @@ _PURE = """
     evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_standing files/test_tasks
-    languages/test_catalogues languages/test_formats languages/test_notices
+    languages/test_catalogues languages/test_formats languages/test_names_of_the_tour languages/test_notices
     legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
     inbox/test_results letters/test_checking
     library/documents/test_page_marks library/documents/test_picture_metadata library/documents/test_reasons

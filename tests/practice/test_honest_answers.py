@@ -153,7 +153,7 @@ def test_an_honest_answer_is_one_however_hard_it_is(
     ],
 )
 async def test_what_only_sounds_like_a_correction_changes_nothing(
-    http: Http, language: str, story: str, energy: str
+    http: Http, language: texts.Language, story: str, energy: str
 ) -> None:
     walk = await begun(http, "close_day", language)
     for words in (story, energy):
@@ -161,7 +161,8 @@ async def test_what_only_sounds_like_a_correction_changes_nothing(
     for value in ("calm", "play"):
         await walk.tap(value)
     await walk.say({"en": "skip", "de": "später", "es": "luego"}[language])
-    assert f"“{story}”" in walk.files[LOG].body
+    with texts.speaking(language):
+        assert texts.said("quoted", words=story) in walk.files[LOG].body
     assert energy.lower() in str(walk.files[LOG].attributes).lower()
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.tables import BY_LANGUAGE
@@ -113,3 +114,29 @@ def test_a_title_without_words_is_the_name_of_the_arc(code: Language, title: str
     opening = BY_LANGUAGE[code]["close_day"].opening
     assert done(beginning(("sage", opening), ("person", "ok"))) == title
     assert done(beginning(("person", "ok"), ("sage", opening), ("person", "Tapped: Rested"))) == title
+
+
+@pytest.mark.parametrize(
+    ("account", "code", "title"),
+    [
+        ("German", "de", "Meinen Tag abschließen"),
+        ("Spanish", "es", "Cerrar mi día"),
+        ("English", "en", "Close my day"),
+    ],
+)
+def test_a_title_of_taps_alone_is_in_the_language_of_the_account(
+    account: str, code: Language, title: str
+) -> None:
+    opening = BY_LANGUAGE[code]["close_day"].opening
+    tapped = beginning(("sage", opening), ("person", "Tapped: Hello"), ("person", "Tapped: 4711"))
+    assert done(f"{tapped}\n<language>{account}</language>") == title
+    said = beginning(("person", "Los vecinos hacen ruido otra vez"))
+    assert done(f"{said}\n<language>{account}</language>") == "Los vecinos hacen ruido otra vez"
+
+
+@pytest.mark.parametrize("code", ["de", "es"])
+def test_a_summary_of_taps_alone_is_in_the_language_that_sage_spoke(code: Language) -> None:
+    opening = BY_LANGUAGE[code]["close_day"].opening
+    said = f'<said by="sage">\n{opening}\n</said>\n<said by="person">\nTapped: 4711\n</said>'
+    with texts.speaking(code):
+        assert done(f"<transcript>\n{said}\n</transcript>").startswith(texts.of_job("talked"))

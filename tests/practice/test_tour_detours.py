@@ -117,7 +117,7 @@ async def test_going_on_without_a_file_that_failed_is_said_at_the_end(http: Http
     assert walk.completed == ["open_day"]
     assert not walk.files
     assert "home page" not in reply
-    assert "day plan" in reply
+    assert "plan of your day" in reply
 
 
 async def test_a_type_that_may_not_be_written_is_named(http: Http) -> None:

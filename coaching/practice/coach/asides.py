@@ -11,7 +11,7 @@ from coaching.practice.coach.hearing import Heard, is_about
 from coaching.practice.coach.scenes import scene_in, wordings_for
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.state import State, changeable
-from coaching.practice.coach.tables import Slot
+from coaching.practice.coach.tables import Slot, name_to_change
 from coaching.practice.coach.wordings import unsaid, without_question
 
 _SILENT = frozenset(
@@ -122,7 +122,7 @@ def in_both_languages(heard: Heard) -> str:
 
 def _check_slot(state: State) -> Slot:
     changed = changeable(state)
-    example = (changed[-1].aliases or [changed[-1].label])[0] if changed else "it"
+    example = name_to_change(changed[-1]) if changed else ""
     return Slot(name="", label="", question="", why=texts.said("check_why", example=example))
 
 

@@ -29,7 +29,8 @@ SKIP = "skip"
 
 _PROMPTS = {"show_options": "prompt", "show_pulse_check": "context"}
 _SILENT = frozenset({"load_skill", "enter_structured_arc", *_PROMPTS})
-_ACCOUNT: Mapping[str, Language] = {"German": "de", "Spanish": "es"}
+ACCOUNT_LANGUAGES: Mapping[str, Language] = {"English": "en", "German": "de", "Spanish": "es"}
+"""The languages of accounts, as requests name them."""
 _LANGUAGE = re.compile(r"^Language: (\w+)", re.MULTILINE)
 _SKILL = re.compile(r'^<skill name="([a-z-]{1,64})">$', re.MULTILINE)
 
@@ -140,7 +141,7 @@ class Conversation:
     @property
     def _account_language(self) -> Language:
         account = _LANGUAGE.search(self.section("session_context"))
-        return _ACCOUNT.get(account[1], "en") if account else "en"
+        return ACCOUNT_LANGUAGES.get(account[1], "en") if account else "en"
 
     @property
     def newest_as_sent(self) -> str:

@@ -87,7 +87,7 @@ def lead_to(conversation: Conversation, walk: str, slot: str) -> str:
 
 
 def _names(items: Sequence[str]) -> str:
-    return join_words([f"“{clip(each, _MAX_NAME)}”" for each in items[:_MAX_NAMED]])
+    return join_words([texts.said("quoted", words=clip(each, _MAX_NAME)) for each in items[:_MAX_NAMED]])
 
 
 def good_night(conversation: Conversation) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.tables import DOMAINS, part_title
+from coaching.practice.coach.tables import DOMAINS, part_within_sentence
 
 _MADE_FOR_PROGRAMS = re.compile(r"[a-z]_[a-z]|\.md\b|`")
 
@@ -15,7 +15,7 @@ def files_in_words(paths: Iterable[str]) -> list[str]:
     names = texts.names()
     parts = [name for folder, _, name in split if folder == "life-map" and name in DOMAINS]
     named = [names.get(folder) or names.get(name) for folder, _, name in split if name not in DOMAINS]
-    pages = [names["page"].format(name=part_title(name).lower()) for name in parts]
+    pages = [names["page"].format(name=part_within_sentence(name)) for name in parts]
     return [*filter(None, named), *(pages if len(parts) < 3 else [names["pages"].format(count=len(parts))])]
 
 
@@ -32,9 +32,9 @@ def join_words(words: Sequence[str]) -> str:
 def missing_in_words(item: str) -> str:
     """Return a name for something that a completion reports as missing."""
     attribute, of, file = item.partition(" (")[0].removeprefix("domain ").partition(" of the ")
-    names = texts.names()
-    words = names.get(attribute, attribute.partition(" with ")[0].replace("-", " "))
-    return names["of"].format(attribute=words, file=file.replace("-", " ")) if of else words
+    names, plain = texts.names(), attribute.partition(" with ")[0]
+    words = names.get(plain, plain.replace("-", " "))
+    return names["of"].format(attribute=words, file=names.get(file, file.replace("-", " "))) if of else words
 
 
 def reason_in_words(text: str) -> str:

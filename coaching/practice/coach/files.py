@@ -19,8 +19,8 @@ FOOT = texts.said("foot")
 _OLD_FOOT = "*Written down by the practice coach, in your own words.*"
 _FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _FILE_TAG = re.compile(r"\A\s*<file [^>]*>\n|</file>\s*\Z")
-_OWN_LINE = re.compile(r"\s*\Z|#|- “|- \*\*|\*.*\*\Z")
-_QUOTE = re.compile(r"^- “.*”$", re.MULTILINE)
+_OWN_LINE = re.compile(r"\s*\Z|#|- [“„]|- \*\*|\*.*\*\Z")
+_QUOTE = re.compile(r"^- [“„].*[“”]$", re.MULTILINE)
 _MAX_CHARACTERS = 90_000
 _STATUSES = frozenset({"thriving", "good", "okay", "needs_attention", "in_crisis"})
 
@@ -109,7 +109,7 @@ def _lines(name: str, names: Sequence[str], state: State) -> list[str]:
     if label:
         return [f"- {label}{one_line(given.words)}"]
     words = given.words.lstrip("#>*-+| ")
-    return [f"- **{words}**" if given.value else f"- “{words}”"]
+    return [f"- **{words}**" if given.value else f"- {texts.said('quoted', words=words)}"]
 
 
 def _attribute(name: str, given: Given) -> Any:

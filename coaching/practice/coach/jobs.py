@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.conversation import ACCOUNT_LANGUAGES, Conversation
 from coaching.practice.coach.file_names import clip, join_words
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.spoken import PATTERNS, spoken_language
-from coaching.practice.coach.tables import BY_LANGUAGE
+from coaching.practice.coach.tables import BY_LANGUAGE, DOMAINS, part_within_sentence
 from coaching.practice.script import Reply
 from coaching.safety.card import danger_in
 
@@ -38,6 +38,7 @@ _TOPICS = {
     for code, topics in PATTERNS["topics"].items()
 }
 _PROMISE = re.compile(r"\b(?:i['’]ll|i will|i['’]m going to|ich werde|voy a)\b", re.IGNORECASE)
+_LANGUAGE = re.compile(r"^<language>(\w++)</language>", re.MULTILINE)
 _TAPPED = "Tapped: "
 _TITLE_WORDS = 6
 _FEW_WORDS = 3
@@ -53,7 +54,7 @@ def do_job(conversation: Conversation) -> Reply | None:
     sent = "" if conversation.offers_tools else conversation.newest_as_sent
     if found := _TRANSCRIPT.match(sent):
         words = _PERSON.findall(found[1])
-        with _speaking_as(words):
+        with _speaking_as([*_written(words), *([] if _written(words) else _SAGE.findall(found[1]))]):
             return Reply.of(" ".join(_summary(words)))
     if found := _BRIEF.match(sent):
         with _speaking_as([words for _, is_answer, words in _NUMBERED.findall(found[4]) if not is_answer]):
@@ -63,7 +64,9 @@ def do_job(conversation: Conversation) -> Reply | None:
             return Reply.of(json.dumps({"paragraphs": list(_letter(found[1]))}, ensure_ascii=False))
     if found := _BEGINNING.match(sent):
         words, answers = _PERSON.findall(found[1]), "\n".join(_SAGE.findall(found[1]))
-        with texts.speaking(spoken_language("\n".join(words)) or spoken_language(answers) or texts.ENGLISH):
+        account = next((ACCOUNT_LANGUAGES.get(name) for name in _LANGUAGE.findall(sent)), None)
+        code = spoken_language("\n".join(_written(words))) or account or spoken_language(answers)
+        with texts.speaking(code or texts.ENGLISH):
             return Reply.of(_title(words, answers))
     return None
 
@@ -173,7 +176,7 @@ def _topics_in(text: str) -> str:
 def _topics() -> Sequence[tuple[str, re.Pattern[str]]]:
     """Return the names of topics in the language that is spoken, each with its pattern."""
     patterns = _TOPICS[texts.language()]
-    return [(name, patterns[value]) for value, name in texts.parts().items()]
+    return [(part_within_sentence(name), patterns[name]) for name in DOMAINS]
 
 
 def _sentences(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from coaching.practice.coach.texts import LANGUAGES, Choice, Language, language, read_table
+from coaching.practice.coach.texts import LANGUAGES, Choice, Language, language, read_table, said, speaking
 
 DOMAINS = ("career", "relationships", "health", "finances", "learning", "creativity", "play", "meaning")
 LATER = "later"
@@ -125,9 +125,13 @@ class Walk:
 
 def _read(code: Language) -> dict[str, Walk]:
     if code == "en":
-        return {table["name"]: _walk(**table) for table in read_table("walks.en")["walks"]}
-    words = read_table(f"walks.{code}")
-    return {name: _translated(walk, words[name], words) for name, walk in _read("en").items()}
+        walks = {table["name"]: _walk(**table) for table in read_table("walks.en")["walks"]}
+    else:
+        words = read_table(f"walks.{code}")
+        walks = {name: _translated(walk, words[name], words) for name, walk in _read("en").items()}
+    titles = {slot.name: slot.title for slot in walks["life_mapping"].slots if slot.title}
+    with speaking(code):
+        return {name: _with_parts(walk, titles) for name, walk in walks.items()}
 
 
 def _walk(asked_for: str, slots: Any, files: Any, parts: Any = (), **values: Any) -> Walk:
@@ -149,9 +153,30 @@ def _walk(asked_for: str, slots: Any, files: Any, parts: Any = (), **values: Any
     )
 
 
-def _slot(slot: Any, asks: Any, choices: Any = None, **values: Any) -> Slot:
+def _with_parts(walk: Walk, titles: Mapping[str, str]) -> Walk:
+    """Return a walk in which each choice of parts of life has their names as the map has them."""
+    return replace(walk, slots=[_with_part_labels(slot, titles) for slot in walk.slots])
+
+
+def _with_part_labels(slot: Slot, titles: Mapping[str, str]) -> Slot:
+    values = [value for _, value in slot.choices]
+    if not values or not all(titles.keys() >= set(value.split()) for value in values):
+        return slot
+    labels = [_joined([titles[name] for name in value.split()]) for value in values]
+    return replace(slot, choices=list(zip(labels, values, strict=True)))
+
+
+def _joined(titles: Sequence[str]) -> str:
+    return f" {said('and')} ".join([titles[0], *(_within_sentence(title) for title in titles[1:])])
+
+
+def _within_sentence(title: str) -> str:
+    return title if language() == "de" else title.lower()
+
+
+def _slot(slot: Any, asks: Any, choices: Any = None, parts: Sequence[str] = (), **values: Any) -> Slot:
     (name, kind, label, *aliases), (question, why) = slot, asks
-    labels = [(label, value) for value, label in (choices or {}).items()]
+    labels = [(label, value) for value, label in (choices or {}).items()] or [(each, each) for each in parts]
     named = {"name": name, "kind": kind, "label": label, "aliases": aliases}
     return Slot(**named, question=question, why=why, choices=labels, **values)
 
@@ -205,7 +230,7 @@ def _part(slot: Slot, number: int, count: int, common: Mapping[str, Any]) -> Slo
 def _in_words(slot: Slot, words: Mapping[str, Any]) -> Slot:
     label, question, why, *aliases = words["slots"][slot.name]
     labels = words.get("choices", {}).get(slot.name, {})
-    choices = [(labels[value], value) for _, value in slot.choices]
+    choices = [(labels.get(value, label), value) for label, value in slot.choices]
     return replace(slot, label=label, question=question, why=why, aliases=aliases, choices=choices)
 
 
@@ -236,6 +261,17 @@ STATIONS: Mapping[str, Walk] = {name: walk for name, walk in WALKS.items() if no
 def part_title(name: str) -> str:
     """Return the title of a part of the life map in the language that is spoken."""
     return walk_called("life_mapping").slot(name).title
+
+
+def name_to_change(slot: Slot) -> str:
+    """Return a slot's short name, as people say it to change what it holds, in German with a capital."""
+    name = (slot.aliases or [slot.label])[0]
+    return f"{name[:1].upper()}{name[1:]}" if slot.aliases and language() == "de" else name
+
+
+def part_within_sentence(name: str) -> str:
+    """Return a part's title as it stands within a sentence: only German has a capital there."""
+    return _within_sentence(part_title(name))
 
 
 def walk_called(name: str) -> Walk:

@@ -117,11 +117,6 @@ def of_job(name: str, /, **values: str) -> str:
     return cast("str", _TEXTS[language()]["jobs"][name]).format(**values)
 
 
-def parts() -> Mapping[str, str]:
-    """Return the names of the parts of life, by their values."""
-    return cast("Mapping[str, str]", _TEXTS[language()]["parts"])
-
-
 def reactions(name: str) -> Sequence[str]:
     return cast("Sequence[str]", _TEXTS[language()]["reactions"].get(name, ()))
 

@@ -20,10 +20,10 @@ from coaching.practice.coach.file_names import (
     reason_in_words,
 )
 from coaching.practice.coach.files import as_call, changed_at, is_to_write
-from coaching.practice.coach.hearing import Heard
+from coaching.practice.coach.hearing import Heard, hear
 from coaching.practice.coach.state import State, changeable
 from coaching.practice.coach.steps import LOOK_BACK, look_back
-from coaching.practice.coach.tables import DOMAINS, File, Slot, Walk
+from coaching.practice.coach.tables import DOMAINS, File, Slot, Walk, name_to_change
 from coaching.practice.coach.texts import Choice
 from coaching.practice.script import Note, Reply, Text, ToolUse
 
@@ -121,8 +121,8 @@ class Walking:
         if len(slots) in range(2, 7):
             choices = [(_capital(slot.label), slot.name) for slot in slots]
             return ask(self.conversation, texts.said("change"), choices)
-        names = ", ".join((slot.aliases or [slot.label])[0] for slot in slots)
-        example = (slots[-1].aliases or ["it"])[0] if slots else "it"
+        names = ", ".join(map(name_to_change, slots))
+        example = name_to_change(slots[-1]) if slots else ""
         return say(f"{texts.said('change')} {texts.said('change_typed', example=example, labels=names)}")
 
     def _check(self) -> Reply:
@@ -130,12 +130,13 @@ class Walking:
         if len(self.files) > 6:
             names = self._pages()
         said = [
-            f"{slot.label}: “{clip(given.text, 70)}”"
+            f"{slot.label}: {texts.said('quoted', words=clip(given.text, 70))}"
             for slot in self.walk.slots
             if (given := self.state.given.get(slot.name)) and given.text and slot.name not in DOMAINS
         ]
-        prompt = texts.said("check_saved", files=names, said=clip(_capital("; ".join(said)), 380))
-        return ask(self.conversation, f"{prompt}{texts.said('check')}", texts.choices("check"))
+        given_so = f" {clip(_capital('; '.join(said)), 380)}." if said else ""
+        prompt = f"{texts.said('check_saved', files=names)}{given_so} {texts.said('check')}"
+        return ask(self.conversation, prompt, texts.choices("check"))
 
     def _pages(self) -> str:
         """Return what of the life map was saved, in few words."""
@@ -228,7 +229,9 @@ def say_goodbye(conversation: Conversation, walk: Walk | None, done: Call) -> Re
     has_saved = any(call.path and call.position > begins for call in conversation.calls)
     missing = done.values.get("still_missing")
     items = [missing_in_words(str(item)) for item in missing] if isinstance(missing, list) else []
-    parts = [walk.farewell if walk and has_saved and not items else texts.said("left")]
+    is_left = not has_saved or hear(conversation.exchanges[-1].answer).kind == "leave"
+    ended = texts.said("left" if is_left else "all_asked")
+    parts = [walk.farewell if walk and has_saved and not items else ended]
     if walk and walk.name == "close_day" and (night := good_night(conversation)):
         parts[0] = f"{parts[0]} {night}"
     if items:
