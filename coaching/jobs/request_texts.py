@@ -9,7 +9,9 @@ from coaching.legacy_text.blocks import strip_block_tags
 from coaching.transcript.answers import Said
 from sessions_app.models import BriefCorrection, CorrectionKind
 
-_TAG = re.compile(r"<(?=/?\s*(?:transcript|beginning|said|brief|corrections?|struck|line)\b)", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?=/?\s*(?:transcript|beginning|language|said|brief|corrections?|struck|line)\b)", re.IGNORECASE
+)
 
 
 def said_lines(

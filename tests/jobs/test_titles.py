@@ -8,6 +8,7 @@ from coaching.job_queue.names import TITLE_JOB
 from coaching.job_queue.sessions import enqueue_follow_ups
 from coaching.jobs.titles import MESSAGE_CHARACTERS, REQUEST, build_title_request, cleaned_title
 from coaching.live.runner import Runner
+from coaching.models import Profile
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply
@@ -92,6 +93,17 @@ async def test_the_first_answer_brings_a_title_and_later_ones_none(
     await say(runner, session, "The noise.")
     assert [job.status for job in await jobs_named(TITLE_JOB)] == ["succeeded"]
     await runner.drain(0)
+
+
+async def test_a_title_is_requested_in_the_language_of_the_person(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    await in_database(Profile.unscoped.create, user=user, language="de")
+    await untitled(user, "ok", "Gut. Was noch?")
+    titles(practice, "Kurz")
+    await work_off()
+    (asked,) = sent(practice)
+    assert asked.endswith("<language>German</language>")
 
 
 async def test_a_title_that_the_user_wrote_stays_for_ever(
