@@ -24,6 +24,8 @@ _ENDINGS = {
     SessionStatus.ABANDONED: gettext_noop("You ended this conversation."),
 }
 
+_NOT_WHOLE = gettext_noop("That’s it for now.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadItem:
@@ -84,14 +86,15 @@ def read_ending(session: Session, *, now: datetime) -> EndingItem | None:
     paths = _read_written_paths(session)
     is_completed = session.status == SessionStatus.COMPLETED
     arcs = session.metadata.get("arcs") or [{}]
+    is_whole = not (is_completed and arcs[-1].get("still_missing"))
     return EndingItem(
-        title=_title_of(session),
+        title=_title_of(session) if is_whole else gettext(_NOT_WHOLE),
         summary=session.summary,
         made=[made_file(path) for path in paths[:MAX_FILES]],
         more_files=len(paths[MAX_FILES:]),
         next_checkin=next_checkin(profile, today=local_day(now, profile.zone)),
         is_completed=is_completed,
-        is_whole=not (is_completed and arcs[-1].get("still_missing")),
+        is_whole=is_whole,
     )
 
 
