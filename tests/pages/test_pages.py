@@ -395,3 +395,23 @@ def test_an_arcs_conversation_is_called_by_its_kind_and_the_persons_day(
     assert all(session.title.startswith(title) for session, title in zip(found, titles, strict=True))
     assert found[-1].title == ""
     assert {session.title_source for session in found[:-1]} == {TitleSource.MODEL}
+
+
+@pytest.mark.parametrize(
+    ("missing", "shown", "hidden"),
+    [([], "Your day is planned.", "That’s it for now."), (["x"], "That’s it for now.", "day is planned")],
+)
+def test_the_card_at_the_end_of_an_arc_says_that_all_is_done_only_if_nothing_was_left_open(
+    signed_in: Client, user: User, missing: list[str], shown: str, hidden: str
+) -> None:
+    ended = Session.of(user.pk).create(
+        kind="open_day",
+        status=SessionStatus.COMPLETED,
+        ended_at=timezone.now(),
+        last_message_number=2,
+        metadata={"arcs": [{"arc": "open_day", "still_missing": missing}]},
+    )
+    page = page_of(signed_in, f"/chat/{ended.id}/")
+    assert f'id="ending-title">{shown}<' in page
+    assert hidden not in page
+    assert ("ended before everything was written down" in page) is bool(missing)
