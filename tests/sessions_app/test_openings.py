@@ -35,10 +35,10 @@ from sessions_app.models import (
 from sessions_app.opened_turns import OpenedTurn
 from sessions_app.opening_message import OPENING_ID, OPENING_WORDS
 from sessions_app.pending_calls import Answer
+from sessions_app.session_folders import list_folders, make_folder
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import CallResult
-from sessions_app.session_folders import list_folders, make_folder
 from tests.sessions_app.turns import GENEROUS, ask_question, begin, call, close, say
 from tests.stored_turns import open_conversation, store_round
 

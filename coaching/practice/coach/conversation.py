@@ -22,7 +22,7 @@ OPENING_WORDS = "I have just opened this conversation and have not written anyth
 NO_WORDS = frozenset(
     {OPENING_WORDS, "Please go on from where you stopped.", "(The conversation begins.)", "(no text)"}
 )
-"""What the application says in the person's place (`sessions_app.services`, `engine.messages`)."""
+"""What the application says in the person's place (`sessions_app.retries`, `engine.messages`)."""
 DISMISSED = "The user dismissed this without an answer."
 """The result of a question that the person has skipped with its button (`sessions_app.pending_calls`)."""
 SKIP = "skip"
