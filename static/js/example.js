@@ -3,11 +3,13 @@
 
 const WORD_MS = 45;
 const READ_MS = 28; // for each character of what the person writes
-const NEAR_END = 160;
+const GAP_PX = 48; // below what is being said
 
 const list = document.getElementById("example");
 const acts = document.getElementById("example-acts");
 let isAtOnce = matchMedia("(prefers-reduced-motion: reduce)").matches;
+let isFollowing = true;
+let lastTop = scrollY;
 
 if (!isAtOnce) show();
 
@@ -15,6 +17,7 @@ async function show() {
   const items = [...list.children];
   for (const item of items) item.hidden = true;
   acts.hidden = false;
+  addEventListener("scroll", checkPlace, { passive: true });
   document.getElementById("example-all").addEventListener("click", () => {
     isAtOnce = true;
     for (const item of items) item.hidden = false;
@@ -22,16 +25,21 @@ async function show() {
   });
   for (const item of items) {
     if (isAtOnce) return;
-    const isFollowing = scrollY + innerHeight > document.documentElement.scrollHeight - NEAR_END;
     item.hidden = false;
-    if (item.matches(".turn")) await write(item, isFollowing);
-    else await wait(400 + READ_MS * Math.min(item.textContent.trim().length, 60));
+    if (item.matches(".turn")) await write(item);
+    else await read(item);
   }
   acts.hidden = true;
+  follow(document.querySelector(".example-end"));
+}
+
+function read(item) {
+  follow(item);
+  return wait(400 + READ_MS * Math.min(item.textContent.trim().length, 60));
 }
 
 // The whole answer is there for a screen reader at once: only what isn't written yet is invisible.
-async function write(turn, isFollowing) {
+async function write(turn) {
   const below = [...turn.querySelectorAll(".call, .step-chip, .written")];
   for (const part of below) part.hidden = true;
   for (const line of turn.querySelectorAll(".prose > p")) {
@@ -42,14 +50,33 @@ async function write(turn, isFollowing) {
     for (let count = 1; count <= words.length && !isAtOnce; count += 1) {
       left.textContent = words.slice(count).join(" ");
       line.replaceChildren(`${words.slice(0, count).join(" ")} `, left);
-      if (isFollowing) turn.scrollIntoView({ block: "nearest" });
+      follow(left.textContent ? left : line);
       await wait(WORD_MS);
     }
     line.textContent = words.join(" ");
   }
   for (const part of below) part.hidden = false;
-  if (isFollowing && !isAtOnce) turn.scrollIntoView({ block: "nearest" });
+  follow(turn);
   await wait(900);
+}
+
+// The page only grows while it plays, and is scrolled only downwards here: a move upwards is the reader's.
+function checkPlace() {
+  const isUp = scrollY < lastTop;
+  lastTop = scrollY;
+  if (isUp) isFollowing = false;
+  else if (endOf([...list.children].findLast((item) => !item.hidden)) <= innerHeight) isFollowing = true;
+}
+
+function follow(element) {
+  const over = endOf(element) + GAP_PX - innerHeight;
+  if (isFollowing && !isAtOnce && over > 0) scrollBy({ top: over, behavior: "instant" });
+}
+
+// Of what isn't written yet, its first line is the one that is being written.
+function endOf(element) {
+  const box = element.matches(".unwritten") ? element.getClientRects()[0] : element.getBoundingClientRect();
+  return box.bottom;
 }
 
 function wait(milliseconds) {

@@ -11,6 +11,11 @@ from tests.browser.fixtures import OpenContext
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 MESSAGES = 29
+NEWEST = """() => {
+    const unwritten = document.querySelector(".unwritten:not(:empty)");
+    const item = [...document.querySelectorAll("#example > li")].findLast((each) => !each.hidden);
+    return { top: scrollY, end: (unwritten?.getClientRects()[0] ?? item.getBoundingClientRect()).bottom };
+}"""
 
 
 async def look(page: Page, name: str) -> None:
@@ -43,6 +48,35 @@ async def test_it_stands_there_at_once_without_script_or_with_reduced_motion(
     await page.goto("/example/")
     await expect(page.locator("#example > li:visible")).to_have_count(MESSAGES + 4)
     await expect(page.get_by_role("button", name="Show it all")).to_have_count(0)
+
+
+async def test_the_page_follows_what_is_said_until_the_reader_scrolls_up(
+    open_context: OpenContext, cookie: str
+) -> None:
+    small = {"width": 360, "height": 640}
+    page = await (await open_context(cookie, reduced_motion="no-preference", viewport=small)).new_page()
+    await page.clock.install()
+    await page.goto("/example/")
+    for _ in range(12):
+        await page.clock.run_for(3000)
+        newest = await page.evaluate(NEWEST)
+        assert 0 < newest["end"] <= small["height"], newest
+    assert newest["top"] > 0
+    await page.mouse.move(180, 320)
+    await page.mouse.wheel(0, -500)
+    await page.wait_for_function("(top) => scrollY < top", arg=newest["top"])
+    await page.wait_for_timeout(300)  # until the wheel has come to rest
+    left_at = (await page.evaluate(NEWEST))["top"]
+    await page.clock.run_for(20_000)
+    newest = await page.evaluate(NEWEST)
+    assert newest["top"] == left_at
+    assert newest["end"] > small["height"]
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    await page.wait_for_timeout(300)
+    await page.clock.run_for(20_000)
+    newest = await page.evaluate(NEWEST)
+    assert newest["top"] > left_at
+    assert newest["end"] <= small["height"]
 
 
 SCREENS = [(360, "dark"), (1440, "light")]
