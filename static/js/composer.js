@@ -15,7 +15,7 @@ export function setUpComposer(form) {
   fit(field);
   labelEnter(field);
   touch.addEventListener("change", () => labelEnter(field));
-  if ("focus" in field.dataset && !touch.matches && !location.hash) focusEnd(field);
+  if ("focus" in field.dataset && !isTouched() && !location.hash) focusEnd(field);
 
   field.addEventListener("input", () => {
     // The text of an edited message isn't a draft.
@@ -26,7 +26,7 @@ export function setUpComposer(form) {
   field.addEventListener("keydown", (event) => {
     // While an input method composes, Enter belongs to it (key code 229 in older browsers).
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-    if (touch.matches && !event.ctrlKey && !event.metaKey) return;
+    if (isTouched() && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     // A key that is still held from elsewhere sends nothing.
     if (!event.repeat) form.requestSubmit();
@@ -74,6 +74,10 @@ function address() {
   return location.href.split("#", 1)[0];
 }
 
+export function isTouched() {
+  return touch.matches;
+}
+
 export function setText(field, text) {
   field.value = text;
   field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -81,7 +85,7 @@ export function setText(field, text) {
 
 // The label of Enter on on-screen keyboards.
 function labelEnter(field) {
-  field.enterKeyHint = touch.matches ? "enter" : "send";
+  field.enterKeyHint = isTouched() ? "enter" : "send";
 }
 
 function focusEnd(field) {

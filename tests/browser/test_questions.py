@@ -11,8 +11,9 @@ from coaching.models import PulseRating
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
+from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import Session
+from sessions_app.models import Session, SessionKind
 from tests.browser.chat_page import messages_markup, path_of, say, until_asked, until_done
 from tests.browser.fixtures import WAIT_MS, OpenContext, Watcher
 from tests.browser.questions import PILLS, PULSE, assert_a_reload_shows_the_same, save, states
@@ -21,6 +22,16 @@ from tests.browser.test_accessibility import serious_findings
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+LOOK = """(pill) => {
+    const { backgroundColor, borderTopColor } = getComputedStyle(pill);
+    const probe = document.body.appendChild(document.createElement("i"));
+    const [wash, sage] = ["--sage-wash", "--sage"].map((name) => {
+        probe.style.color = `var(${name})`;
+        return getComputedStyle(probe).color;
+    });
+    probe.remove();
+    return { background: backgroundColor, border: borderTopColor, wash, sage };
+}"""
 MORE_PILLS = ToolUse(
     "show_options",
     {"prompt": "And now?", "options": [{"label": "Coffee"}, {"label": "Tea"}]},
@@ -46,6 +57,7 @@ async def test_a_tap_answers_and_the_question_stays_where_it_was_asked(
     await expect(page.get_by_role("button", name="Not <so> good")).to_have_count(0)
     practice.release("end")
     await until_done(page)
+    await expect(page.get_by_label("Your message")).to_be_focused()
     await expect(page.locator("#messages .turn")).to_contain_text(
         re.compile("Good morning.*How did you wake.*Fine.*Not <so> good.*I'm sorry", re.DOTALL)
     )
@@ -53,6 +65,45 @@ async def test_a_tap_answers_and_the_question_stays_where_it_was_asked(
     await assert_a_reload_shows_the_same(page)
     assert await states(session) == ["answered"]
     assert watcher.faults == []
+
+
+async def test_an_answer_under_the_pointer_does_not_look_chosen(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(PILLS)])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    pill = page.get_by_role("button", name="Fine")
+    await pill.hover()
+    hovered = await pill.evaluate(LOOK)
+    await pill.evaluate("(pill) => pill.classList.add('is-picked')")
+    chosen = await pill.evaluate(LOOK)
+    assert (chosen["background"], chosen["border"]) == (chosen["wash"], chosen["sage"])
+    assert hovered["background"] != chosen["background"]
+    assert hovered["border"] != chosen["border"]
+
+
+async def test_on_a_phone_the_talk_has_two_thirds_of_the_window_and_a_tap_opens_no_keyboard(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, user: User
+) -> None:
+    mapping = await in_database(lambda: services.open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING))
+    practice.script([Reply.of(Text("Good morning."), PILLS), "And what matters today?"])
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    page = await (await open_context(cookie, **phone)).new_page()
+    await page.goto(path_of(mapping))
+    await until_asked(page, "How did you wake?")
+    talk = await page.evaluate(
+        """() => {
+            const end = (name) => document.querySelector(name).getBoundingClientRect().bottom;
+            const beginning = Math.max(end(".site-head"), end(".arc-progress"));
+            return document.querySelector(".chat-footer").getBoundingClientRect().top - beginning;
+        }"""
+    )
+    assert talk >= 740 * 2 / 3
+    await page.get_by_role("button", name="Fine").tap()
+    await until_done(page)
+    await expect(page.get_by_label("Your message")).not_to_be_focused()
 
 
 async def test_ratings_are_given_by_keyboard_alone(
@@ -98,7 +149,7 @@ async def test_ratings_are_given_by_keyboard_alone(
     shown = page.locator("#messages .ratings")
     await expect(shown.first).to_have_text(re.compile(r"^\s*Career\s*3\s+of 5\s*$"))
     await expect(shown.last).to_have_text(re.compile(r"^\s*Career\s*3 → 2\s*from 3 to 2\s*$"))
-    await expect(page.locator("#messages .call").last).to_be_focused()
+    await expect(page.get_by_label("Your message")).to_be_focused()
     await page.get_by_label("Your message").fill("And once more")
     await page.keyboard.press("Enter")
     await until_asked(page, "How did you wake?")
@@ -261,6 +312,9 @@ async def test_questions_are_answered_without_a_script(
     page = await (await open_context(cookie, java_script_enabled=False)).new_page()
     await page.goto(path_of(session))
     await page.get_by_label("Your message").fill("Hello")
+    box = await page.get_by_label("Your message").bounding_box()
+    assert box is not None
+    assert box["height"] >= 4 * 20, "lines"
     await page.get_by_role("button", name="Send").click()
     await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     await expect(page.get_by_text("Sage is still answering")).to_have_count(0)

@@ -1,6 +1,6 @@
 // The chat page: connects the modules of socket, phases and page.
 
-import { setText } from "../composer.js";
+import { isTouched, setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
 import { moveIn, moveUp, showTitle as showTitleInSidebar } from "../sidebar.js";
 import { Activity } from "./activity.js";
@@ -372,6 +372,8 @@ function begin() {
       aloud.finish();
       activity.finishAll();
       phase.take("done");
+      // Nothing more is asked to tap. On a touch screen the focus would open a keyboard.
+      if (questions.leavesFocus() && !isTouched() && !byId("ending").childElementCount) field.focus({ preventScroll: true });
     },
   };
 

@@ -18,6 +18,7 @@ export class Questions {
   #isUnsure = false;
   #timers = [];
   #focused = null;
+  #wasAnswered = false; // by this tab, in the open turn
 
   constructor({ messages, place, form, send, say }) {
     this.#messages = messages;
@@ -69,7 +70,17 @@ export class Questions {
   ended(toolUseId) {
     const isOwn = this.#frame?.toolUseId === toolUseId;
     if (isOwn) this.#end();
+    this.#wasAnswered ||= isOwn;
     return isOwn;
+  }
+
+  // Whether the turn has ended after an answer of this tab, with the focus still there or nowhere.
+  leavesFocus() {
+    if (this.pending) return false;
+    const wasAnswered = this.#wasAnswered;
+    this.#wasAnswered = false;
+    const active = document.activeElement;
+    return wasAnswered && (active === document.body || active.matches(".call:not(.is-pending)"));
   }
 
   // What is wrong with one field is said there. Return whether there is such a field.
