@@ -15,7 +15,11 @@ const zone = document.getElementById("drop-zone");
 const list = document.getElementById("uploads");
 const state = document.getElementById("uploads-state");
 
+const partId = form?.dataset.part ?? "library-progress"; // the page's own list
+
 const waiting = [];
+const stored = new Set(); // rows whose files the page's list doesn't have yet
+const listed = new WeakMap(); // by request: the rows whose files its answer has
 let running = 0;
 let sent = 0;
 let refreshing = 0;
@@ -27,6 +31,10 @@ function setUp() {
       field.value = "";
     });
   }
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.target.id === partId) listed.set(detail.xhr, [...stored]);
+  });
+  document.addEventListener("htmx:afterSwap", ({ detail }) => removeListed(listed.get(detail.xhr) ?? []));
   if ("takesPaste" in form.dataset) addEventListener("paste", onPaste);
   for (const name of ["dragenter", "dragover"]) {
     addEventListener(name, (event) => {
@@ -136,6 +144,20 @@ function fail(row, text) {
   show(row, text);
 }
 
+// It stands there until the page's own list has the file.
+function keep(row) {
+  row.bar.remove();
+  show(row, words("stored"));
+  stored.add(row);
+}
+
+function removeListed(rows) {
+  for (const row of rows) {
+    row.item.remove();
+    stored.delete(row);
+  }
+}
+
 function next() {
   while (running < AT_ONCE && waiting.length) send(waiting.shift());
   if (!running && sent) {
@@ -175,7 +197,7 @@ function end(upload, request) {
   const wait = Number(request.getResponseHeader("Retry-After")) * 1000;
   if (status === 200 && taken) {
     if (taken.state === "refused") fail(upload.row, taken.reason);
-    else upload.row.item.remove();
+    else keep(upload.row);
     sent += taken.state === "refused" ? 0 : 1;
     refresh();
   } else if (wait || !status || status >= 500) {
@@ -201,9 +223,9 @@ function again(upload, wait) {
 
 // The list of what is there. Documents that are being read renew theirs themselves.
 function refresh() {
-  clearTimeout(refreshing);
-  refreshing = setTimeout(() => {
-    const part = document.getElementById(form.dataset.part ?? "library-progress");
+  refreshing ||= setTimeout(() => {
+    refreshing = 0;
+    const part = document.getElementById(partId);
     htmx.ajax("GET", part.dataset.address, { target: part, swap: "outerHTML" });
   }, REFRESH_MS);
 }

@@ -27,6 +27,30 @@ PAGES = (
 )  # fmt: skip
 
 
+WATCH_NAMES = """() => {
+    window.gone = [];
+    const seen = new Set();
+    new MutationObserver(() => {
+        const shown = document.querySelectorAll("#uploads .upload-name, #library-progress .ledger-title");
+        const names = new Set([...shown].map(({ textContent }) => textContent));
+        window.gone.push(...[...seen].filter((name) => !names.has(name)));
+        for (const name of names) seen.add(name);
+    }).observe(document.body, { childList: true, subtree: true });
+}"""
+
+
+async def test_a_phone_is_not_told_to_drag_files(open_context: OpenContext, cookie: str) -> None:
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    page = await (await open_context(cookie, **phone)).new_page()
+    today = f"/journal/{timezone.now().date()}/"
+    for address, words in (
+        ("/library/", "Choose files or take a photo"),
+        (today, "Choose photos or take one"),
+    ):
+        await page.goto(address)
+        assert await page.locator(".drop-label").inner_text() == words
+
+
 async def test_dropped_files_become_documents_and_an_empty_one_is_refused_at_once(
     page: Page, watcher: Watcher, user: User
 ) -> None:
@@ -37,6 +61,7 @@ async def test_dropped_files_become_documents_and_an_empty_one_is_refused_at_onc
         for number in range(65, 76)
     ]
     files.append(FilePayload(name="empty.txt", mimeType="text/plain", buffer=b""))
+    await page.evaluate(WATCH_NAMES)
     await page.get_by_label("Drop files or a folder here").set_input_files(files)
     uploads = page.locator("#uploads")
     await expect(uploads.get_by_text("This file is empty.")).to_be_visible()
@@ -44,6 +69,7 @@ async def test_dropped_files_become_documents_and_an_empty_one_is_refused_at_onc
     reading = page.locator("#library-progress")
     await expect(reading.get_by_text("0 of 11 read")).to_be_visible()
     await expect(reading.locator("li")).to_have_count(11)
+    assert await page.evaluate("window.gone") == [], "names that were on the page and then weren't"
     assert await in_database(Document.of(user.pk).filter(state=DocumentState.QUEUED).count) == 11
     assert await in_database(Document.of(user.pk).count) == 11
     await expect(page.get_by_text("Nothing here yet.")).to_have_count(0)
