@@ -52,11 +52,12 @@ def _page(
     context = {**frame_of(request, "documents", user_id=client.user_id), "client": client}
     if "folder" in request.GET:
         return render(request, "coaching/pages/library_folder.html", context | folder_in(request, place))
+    reading = reading_of(place)
     context |= {
-        **reading_of(place),
+        **reading,
         **drop_of(place),
         "projects": list_projects(client.user_id, client),
-        "folders": folders_of(place),
+        "folders": folders_of(place, reading["progress"]),
         "form": form or ClientForm(client=client),
         "is_form_refused": form is not None,
         "project_form": project_form or ProjectForm(),

@@ -111,9 +111,10 @@ def drop_of(place: Place) -> dict[str, Any]:
     }
 
 
-def folders_of(place: Place) -> Sequence[FolderOfDocuments]:
-    """Return all folders of a place with their newest documents."""
-    found = read_folders(place, limit=SHOWN_IN_FOLDER)
+def folders_of(place: Place, progress: Progress) -> Sequence[FolderOfDocuments]:
+    """Return all folders of a place with their newest documents, except those that `progress` shows."""
+    shown = {document.pk for document in progress.newest}
+    found = read_folders(place, limit=SHOWN_IN_FOLDER, without=shown)
     names = shown_folders([each.name for each in found])
     folders = [FolderOfDocuments.of(each, name=names[each.name]) for each in found]
     return sorted(folders, key=lambda folder: (folder.is_filed, folder.name.casefold()))

@@ -123,7 +123,7 @@ def progress(request: HttpRequest) -> HttpResponse:
         context |= reading_of(place)
         # Not before, because it would open again what a person has closed.
         if not context["progress"].unfinished:
-            context["folders"] = folders_of(place)
+            context["folders"] = folders_of(place, context["progress"])
     else:
         context |= {**reading_of(place, shown=_shown(request)), **_clients(request, user_id)}
     return render(request, "coaching/components/library_changed.html", context)

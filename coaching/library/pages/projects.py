@@ -46,10 +46,11 @@ def _page(request: HttpRequest, project: Project, *, form: ProjectForm | None = 
     }
     if "folder" in request.GET:
         return render(request, "coaching/pages/library_folder.html", context | folder_in(request, place))
+    reading = reading_of(place)
     context |= {
-        **reading_of(place),
+        **reading,
         **drop_of(place),
-        "folders": folders_of(place),
+        "folders": folders_of(place, reading["progress"]),
         "form": form or ProjectForm(project=project),
         "is_form_refused": form is not None,
     }

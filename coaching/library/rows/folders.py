@@ -1,7 +1,7 @@
 """Reads documents by folder, for pages: few rows and no long fields, however many documents there are."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -47,6 +47,10 @@ class Place:
     project: Project | None = None
 
     @property
+    def is_everything(self) -> bool:
+        return self.client is None and self.project is None
+
+    @property
     def documents(self) -> QuerySet[Document]:
         rows: QuerySet[Document] = Document.of(self.user_id)
         if self.project:
@@ -66,10 +70,16 @@ class FolderDocuments:
     total: int
 
 
-def read_folders(place: Place, *, limit: int) -> Sequence[FolderDocuments]:
-    """Return all folders by name, each with up to `limit` documents; first what isn't filed."""
+def read_folders(
+    place: Place, *, limit: int, without: Collection[int] = frozenset()
+) -> Sequence[FolderDocuments]:
+    """Return all folders by name, each with up to `limit` documents; first what isn't filed.
+
+    `without` has the ids of documents that the page shows elsewhere.
+    """
     found = (
         _in_folders(place)
+        .exclude(id__in=without)
         .annotate(
             from_first=Window(
                 RowNumber(),

@@ -22,7 +22,11 @@ NEWEST_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The newest documents of a place, and of what is still being read how much is done."""
+    """The newest documents, and of what is still being read how much is done.
+
+    A client's or a project's page has its folders below: there these are only documents that came with
+    unread ones.
+    """
 
     newest: Sequence[Document]
     unfinished: int
@@ -50,7 +54,8 @@ def read_progress(place: Place) -> Progress:
         done=Count("id", filter=~Q(state__in=UNFINISHED_STATES)),
         unfinished=Count("id", filter=Q(state__in=UNFINISHED_STATES)),
     )
-    newest = _with_names(rows.order_by("-created_at", "-id"))[:NEWEST_SHOWN]
+    shown = rows if place.is_everything else rows.filter(batch__in=batches)
+    newest = _with_names(shown.order_by("-created_at", "-id"))[:NEWEST_SHOWN]
     return Progress(newest=list(newest), unfinished=counts["unfinished"], done=counts["done"])
 
 

@@ -54,3 +54,26 @@ def test_the_folders_of_a_place_come_once_everything_is_read(
     Document.of(user.pk).filter(pk=row.pk).update(state=DocumentState.FILED, folder="Sales contracts")
     _, _, folders = part(signed_in, query).partition(FOLDERS)
     assert "Sales contracts" in folders
+
+
+@pytest.mark.parametrize("kind", ["client", "project"])
+@pytest.mark.parametrize("is_reading", [False, True])
+def test_a_place_lists_each_of_its_documents_once(
+    signed_in: Browser, user: User, kind: str, *, is_reading: bool
+) -> None:
+    own = make_client(user)
+    project = make_project(own)
+    of_place = {"project": project if kind == "project" else None}
+    rows = [
+        make_document(own, "lease.pdf", **of_place),
+        make_document(own, "payslip.pdf", folder="Pay", **of_place),
+    ]
+    rows.append(make_document(own, "strange.txt", state=DocumentState.REVIEW, folder="", **of_place))
+    if is_reading:
+        rows.append(make_document(own, "new.txt", state=DocumentState.QUEUED, folder="", **of_place))
+    address = f"/library/{kind}s/{own.pk if kind == 'client' else project.pk}/"
+    page = signed_in.get(address).content.decode()
+    for row in rows:
+        assert page.count(f'href="/library/documents/{row.pk}/"') == 1, row.name
+    assert ("Reading now" in page) == is_reading
+    assert page.count('<section class="reading" id="library-progress"') == 1, "the place of the next upload"
