@@ -199,7 +199,7 @@ def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Clien
     for address in ("/", "/capture/"):
         page = browser.get(address).content.decode()
         assert "This evening" not in page
-        assert "It goes into your log when you close the day." in page
+        assert "into the next log if today is already closed." in page
     assert "Captures of a day that isn’t closed stay here until you archive them." in page
 
 

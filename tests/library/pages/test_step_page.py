@@ -11,9 +11,9 @@ from django.test import Client as Browser
 from django.utils import timezone
 
 from coaching.library.clients import own_client
-from coaching.library.drafts import NewAction
+from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.proposals import propose
-from coaching.models import ActionItem, MadeBy, StepChange
+from coaching.models import ActionItem, KnowledgeEntry, MadeBy, StepChange
 from coaching.steps.repeats import DAYS
 from sessions_app.models import Session
 from tests.stored_turns import open_conversation
@@ -126,6 +126,35 @@ def test_undo_takes_back_the_newest_change_for_a_day(signed_in: Browser, user: U
     step.refresh_from_db()
     assert step.state == "dismissed"
     assert signed_in.get(undo).status_code == 405
+
+
+@pytest.mark.parametrize("kind", ["actions", "knowledge"])
+def test_what_was_dismissed_is_restored_or_deleted_and_not_edited(
+    signed_in: Browser, user: User, kind: str
+) -> None:
+    if kind == "actions":
+        row: ActionItem | KnowledgeEntry = add_step(user)
+        signed_in.post(f"/library/actions/{row.pk}/undo/")
+    else:
+        entry = NewEntry(client_id=own_client(user.pk).pk, title="Coffee", content="Black.")
+        row = propose(user_id=user.pk, new=entry, made_by=MadeBy.PIPELINE)
+        signed_in.post(f"/library/knowledge/{row.pk}/", {"do": "dismiss"})
+    address = f"/library/{kind}/{row.pk}/"
+    page = signed_in.get(address).content.decode()
+    assert re.findall(r'name="do" value="(\w+)"', page) == ["restore", "delete"]
+    refused = signed_in.post(address, FORM | {"do": "save", "title": "What was typed", "content": "Black."})
+    assert "What was typed" in refused.content.decode(), "of a page that was opened before"
+    signed_in.post(address, {"do": "restore"})
+    assert 'value="save"' in signed_in.get(address).content.decode()
+
+
+def test_the_list_of_what_is_done_says_what_is_below_it(signed_in: Browser, user: User) -> None:
+    empty = "Steps that you tick off or drop will appear here."
+    assert f"{empty}</p>" in signed_in.get("/library/actions/?done=1").content.decode()
+    signed_in.post(f"/library/actions/{add_step(user).pk}/undo/")
+    page = signed_in.get("/library/actions/?done=1").content.decode()
+    assert f"{empty} What you dismissed or undid is listed below.</p>" in page
+    assert ">Call Mum<" in page
 
 
 def test_a_step_shows_its_sentence_and_the_conversation_at_its_message(
