@@ -1,7 +1,8 @@
 """Files: the tree, and a single file as a page, raw, at an older version, or as a download."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from http import HTTPStatus
 from itertools import groupby
@@ -69,6 +70,21 @@ class FileRow:
             preview_line=without_directions(preview_line) if isinstance(preview_line, str) else "",
             updated_at=file.updated_at,
         )
+
+
+def told_apart(files: Sequence[UserFile]) -> Sequence[FileRow]:
+    """Return the rows of files of any folders, each name that comes twice with its folder.
+
+    A day's plan and its log have the same name.
+    """
+    rows = [FileRow.of(file) for file in files]
+    count = Counter(row.shown_name for row in rows)
+    return [
+        replace(row, shown_name=f"{folder_name(row.path)}: {row.shown_name}")
+        if count[row.shown_name] > 1
+        else row
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,11 @@ from coaching.letters.look_back import read_look_back
 from coaching.library.rows.proposals import steps_of_home
 from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import Today, read_today
-from coaching.models import PRIVATE_TYPES, DayPlan, Profile, UserFile
+from coaching.models import PRIVATE_TYPES, DayPlan, FileType, Profile, UserFile
 from coaching.people.accounts import greeting_at, load_profile, local_now, timezone_offer, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.captures import capture_context
-from coaching.views.files import FileRow
+from coaching.views.files import told_apart
 from coaching.views.forms import TickForm
 from coaching.views.parts import back_to, wants_part
 from coaching.views.starters import starters_of
@@ -69,7 +69,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "latest": active[0] if active else None,
         "steps": steps_of_home(user_id=user_id, limit=STEPS),
         **_unasked(profile, today, now),
-        "files": [FileRow.of(file) for file in _recent_files(user_id)],
+        "files": told_apart(_recent_files(user_id)),
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
     }
@@ -90,7 +90,8 @@ def _unasked(profile: Profile, today: Today, now: datetime) -> dict[str, Any]:
 
 
 def _recent_files(user_id: int) -> Sequence[UserFile]:
-    shown = UserFile.of(user_id).exclude(file_type__in=PRIVATE_TYPES)
+    """Return the newest files, without captures: the page has a list of those."""
+    shown = UserFile.of(user_id).exclude(file_type__in=[*PRIVATE_TYPES, FileType.CAPTURE])
     return list(shown.order_by("-updated_at")[:RECENT_FILES])
 
 

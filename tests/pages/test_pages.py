@@ -226,6 +226,19 @@ def test_an_ended_conversation_has_no_socket(signed_in: Client, session: Session
     assert "Start a new conversation…" in page
 
 
+def test_recent_files_of_one_name_are_told_apart_and_captures_have_their_own_list(
+    signed_in: Client, keep_file: KeepFile
+) -> None:
+    for path in ("daily-logs/2026-11-20.md", "day-plans/2026-11-20.md", "life-map/career.md"):
+        keep_file(path, "x")
+    keep_file("captures/2026-11-20-101500.md", "A thought")
+    page = page_of(signed_in, "/")
+    recent = page[page.index('id="recent-files"') :]
+    assert re.findall(r'class="ledger-title"[^>]*>([^<]+)<', recent) == [
+        "Career", "Day plans: Friday, 20 November 2026", "Daily logs: Friday, 20 November 2026",
+    ]  # fmt: skip
+
+
 def test_files_are_shown_by_folder_as_page_raw_and_by_version(signed_in: Client, keep_file: KeepFile) -> None:
     old = "---\ntype: domain\nstatus: needs_attention\nthemes: [rest, no]\n---\n\nOld *words*"
     keep_file("life-map/career.md", old, "---\ntype: domain\n---\n\nNew **words**")
