@@ -15,6 +15,7 @@ admin.site.index = with_figures(  # type: ignore[method-assign]  # like the line
 admin.site.index_template = TEMPLATE
 admin.site.site_header = admin.site.site_title = "Sage"
 admin.site.index_title = "Today"
+admin.site.enable_nav_sidebar = False  # the start page has all lists, and the lists need the room
 
 handler400 = "sage.error_pages.bad_request"
 handler403 = "sage.error_pages.permission_denied"

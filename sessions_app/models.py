@@ -495,6 +495,8 @@ class SafetyVerdict(Owned):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "safety check of a message"
+        verbose_name_plural = "safety checks of messages"
         constraints = [
             models.CheckConstraint(condition=Q(level__in=VerdictLevel.values), name="verdict_level_known"),
             models.CheckConstraint(

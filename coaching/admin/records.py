@@ -16,12 +16,6 @@ SUBJECTS: Mapping[str, Sequence[str]] = {
     "Background": ("ProcrastinateJob", "Backup", "InboxState", "InboxMail", "InboxRefusal"),
 }  # fmt: skip
 OTHERS = "Others"
-NAMES: Mapping[str, str] = {
-    "CardCount": "Safety cards shown",
-    "SafetyVerdict": "Safety checks of messages",
-    "CaptureVerdict": "Safety checks of captures",
-}
-"""The names of lists whose model's own name says nothing to an operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +52,7 @@ def group_records(app_list: Sequence[Mapping[str, Any]]) -> Sequence[Subject]:
 
 def _record(model: Mapping[str, Any]) -> Record:
     return Record(
-        name=NAMES.get(model["object_name"]) or str(model["name"]),
+        name=str(model["name"]),
         address=model["admin_url"] or "",
         add_address=model["add_url"] or "",
     )

@@ -27,9 +27,8 @@ class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Turns, read-only: rounds, calls, usage, trace."""
 
     list_display = (
-        "person", "started_at", "status", "failure", "kind", "model", "stop_reason", "ended_at", "id",
+        "person", "started_at", "status", "failure", "kind", "model", "stop_reason", "ended_at",
     )  # fmt: skip
-    list_display_links = ("person", "id")
     list_filter = ("status", "failure", "model", "started_at")
     list_select_related = ("session__user",)
     show_full_result_count = False

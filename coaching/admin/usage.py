@@ -96,7 +96,7 @@ class ModelUsageAdmin(ReadOnlyMixin, admin.ModelAdmin):
         report = read_usage_report(since=since, until=until)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Usage and cost",
+            "title": "Model usage",
             "opts": self.opts,
             "period": period,
             "periods": PERIODS.items(),

@@ -92,6 +92,8 @@ class CardCount(models.Model):
     shown = models.PositiveIntegerField(default=0)
 
     class Meta:
+        verbose_name = "count of safety cards"
+        verbose_name_plural = "safety cards shown"
         ordering = ["-day", "level"]
         constraints = [
             models.UniqueConstraint(fields=["day", "level"], name="card_count_once_a_day"),
@@ -142,6 +144,8 @@ class CaptureVerdict(Owned):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "safety check of a capture"
+        verbose_name_plural = "safety checks of captures"
         indexes = [
             models.Index(
                 fields=["look_due_at"], name="capture_look_due", condition=Q(look_due_at__isnull=False)

@@ -1,4 +1,4 @@
-"""Every page of the admin in a browser: no console error, nothing that the policy stops, no other host."""
+"""Every page of the admin in a browser: no error, nothing the policy stops, no other host, no list cut off."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import reverse
-from playwright.async_api import expect
+from playwright.async_api import ViewportSize, expect
 from simple_history.admin import SimpleHistoryAdmin
 
 from coaching.job_queue.names import IMPORT_JOB
@@ -27,6 +27,12 @@ from tests.personal_data.life import live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+LAPTOP = ViewportSize(width=1440, height=900)
+CUT_OFF = """() => {
+    const { scrollWidth } = document.documentElement;
+    const list = document.querySelector("#changelist .results");
+    return Math.max(scrollWidth - innerWidth, list ? list.scrollWidth - list.clientWidth : 0);
+}"""
 LISTS = {"changelist", "sums"}
 OF_A_ROW = {"change", "history", "words", "prompt", "password_change"}
 OTHERS = {"add", "simple_history", "delete", "preview", "return"}
@@ -81,6 +87,7 @@ async def test_no_page_of_the_admin_has_an_error(
     await in_database(client.force_login, operator)
     context = await open_context(client.cookies["sessionid"].value)
     page = await context.new_page()
+    await page.set_viewport_size(LAPTOP)
     addresses = await in_database(addresses_for, operator)
     assert len(addresses) > 50
     faulty = []
@@ -89,6 +96,8 @@ async def test_no_page_of_the_admin_has_an_error(
         if response is None or response.status != HTTPStatus.OK or watcher.faults:
             faulty.append((address, *watcher.faults))
             watcher.faults.clear()
+        elif cut := await page.evaluate(CUT_OFF):
+            faulty.append((address, f"{cut} px are cut off"))
     assert faulty == []
     session = await in_database(Session.of(user.pk).get)
     for address in ("/admin/", f"/admin/sessions_app/session/{session.pk}/words/"):

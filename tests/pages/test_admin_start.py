@@ -165,6 +165,18 @@ def test_what_an_operator_needs_first_comes_first_and_each_list_has_its_subject(
     }
 
 
+def test_each_list_is_called_what_leads_to_it(client: Client, operator: User) -> None:
+    client.force_login(operator)
+    page = unescape(client.get("/admin/").content.decode())
+    lists = re.findall(r'<li><a href="(/admin/[a-z_]+/[a-z]+/)">([^<]+)</a>', page)
+    assert len(lists) > 20
+    for address, name in lists:
+        listed = unescape(client.get(address, follow=True).content.decode())
+        assert re.findall(r"<h1>([^<]+)</h1>", listed) == [name], address
+        assert f"<title>{name} | Sage</title>" in re.sub(r"\s*(</?title>)\s*", r"\1", listed)
+        assert f"› {name}\n" in re.sub(r"\n?</(div|ol|nav)>", "\n", listed.replace("&rsaquo;", "›"))
+
+
 def test_lists_about_safety_have_names_that_an_operator_understands(make_user: MakeUser) -> None:
     _, page = figures_of(make_user, "view_cardcount", "view_safetyverdict", "view_captureverdict")
     for name, address in (
