@@ -1,4 +1,4 @@
-"""Every page of the admin in a browser: no error, nothing the policy stops, no other host, no list cut off."""
+"""Every page of the admin in a browser: no error, nothing the policy stops, no other host, no cut list."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
