@@ -21,7 +21,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from coaching.library.clients import create_client
-from coaching.models import ClientType, Profile, TimezoneSource
+from coaching.models import ClientType, FileType, Profile, TimezoneSource
 from sage.not_allowed import not_allowed_page
 from sessions_app.models import Message, Session, SessionStatus, TitleSource, TurnStatus
 from sessions_app.text import MAX_MESSAGE_CHARACTERS
@@ -231,7 +231,9 @@ def test_recent_files_of_one_name_are_told_apart_and_captures_have_their_own_lis
 ) -> None:
     for path in ("daily-logs/2026-11-20.md", "day-plans/2026-11-20.md", "life-map/career.md"):
         keep_file(path, "x")
-    keep_file("captures/2026-11-20-101500.md", "A thought")
+    thought = keep_file("captures/2026-11-20-101500.md", "A thought")
+    thought.file_type = FileType.CAPTURE
+    thought.save()
     page = page_of(signed_in, "/")
     recent = page[page.index('id="recent-files"') :]
     assert re.findall(r'class="ledger-title"[^>]*>([^<]+)<', recent) == [

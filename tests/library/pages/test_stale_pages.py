@@ -123,12 +123,12 @@ def test_undo_in_a_second_tab_undoes_nothing_else(signed_in: Browser, user: User
 
 def test_a_step_whose_adding_was_undone_is_restored_on_its_page(signed_in: Browser, user: User) -> None:
     step = add_step(user)
-    undo = form_with(page_of(signed_in, address_of(step)), "effect")
+    page = page_of(signed_in, address_of(step))
+    undo = form_with(page, "effect")
     answer = signed_in.post(f"{address_of(step)}undo/", undo)
     assert answer.headers["Location"] == address_of(step)
     assert address_of(step) not in page_of(signed_in, "/library/actions/")
     assert address_of(step) in page_of(signed_in, "/library/actions/?done=1")
-    page = page_of(signed_in, address_of(step))
     refused = signed_in.post(address_of(step), form_with(page, "title") | {"title": "Water them"})
     assert (refused.status_code, "restore it on its page" in refused.content.decode()) == (422, True)
     assert form_with(refused.content.decode(), "title")["title"] == ["Water them"]
