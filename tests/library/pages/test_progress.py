@@ -1,5 +1,7 @@
 """The part that tells how far the reading is: it brings the folders that the reading has changed."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
@@ -63,7 +65,7 @@ def test_a_place_lists_each_of_its_documents_once(
 ) -> None:
     own = make_client(user)
     project = make_project(own)
-    of_place = {"project": project if kind == "project" else None}
+    of_place: dict[str, Any] = {"project": project if kind == "project" else None}
     rows = [
         make_document(own, "lease.pdf", **of_place),
         make_document(own, "payslip.pdf", folder="Pay", **of_place),
