@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -32,6 +33,7 @@ LOOK = """(pill) => {
     probe.remove();
     return { background: backgroundColor, border: borderTopColor, wash, sage };
 }"""
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 MORE_PILLS = ToolUse(
     "show_options",
     {"prompt": "And now?", "options": [{"label": "Coffee"}, {"label": "Tea"}]},
@@ -57,7 +59,6 @@ async def test_a_tap_answers_and_the_question_stays_where_it_was_asked(
     await expect(page.get_by_role("button", name="Not <so> good")).to_have_count(0)
     practice.release("end")
     await until_done(page)
-    await expect(page.get_by_label("Your message")).to_be_focused()
     await expect(page.locator("#messages .turn")).to_contain_text(
         re.compile("Good morning.*How did you wake.*Fine.*Not <so> good.*I'm sorry", re.DOTALL)
     )
@@ -84,14 +85,15 @@ async def test_an_answer_under_the_pointer_does_not_look_chosen(
     assert hovered["border"] != chosen["border"]
 
 
-async def test_on_a_phone_the_talk_has_two_thirds_of_the_window_and_a_tap_opens_no_keyboard(
+async def test_on_a_phone_the_talk_has_two_thirds_of_the_window(
     practice: PracticeServer, open_context: OpenContext, cookie: str, user: User
 ) -> None:
     mapping = await in_database(lambda: services.open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING))
-    practice.script([Reply.of(Text("Good morning."), PILLS), "And what matters today?"])
-    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-    page = await (await open_context(cookie, **phone)).new_page()
+    practice.script([Reply.of(Text("Good morning."), PILLS)])
+    page = await (await open_context(cookie, **PHONE)).new_page()
     await page.goto(path_of(mapping))
+    await page.get_by_label("Your message").fill("Hello")
+    await page.get_by_role("button", name="Send").tap()
     await until_asked(page, "How did you wake?")
     talk = await page.evaluate(
         """() => {
@@ -101,9 +103,28 @@ async def test_on_a_phone_the_talk_has_two_thirds_of_the_window_and_a_tap_opens_
         }"""
     )
     assert talk >= 740 * 2 / 3
-    await page.get_by_role("button", name="Fine").tap()
+
+
+@pytest.mark.parametrize("is_phone", [False, True])
+async def test_the_message_field_has_the_focus_after_the_last_tap_but_opens_no_keyboard(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session, *, is_phone: bool
+) -> None:
+    practice.script([Reply.of(PILLS, MORE_PILLS), "And what matters today?"])
+    page = await (await open_context(cookie, **(PHONE if is_phone else {}))).new_page()
+    await page.goto(path_of(session))
+    field = page.get_by_label("Your message")
+    await field.fill("Hello")
+    await page.get_by_role("button", name="Send").click()
+    await until_asked(page, "How did you wake?")
+    await page.get_by_role("button", name="Fine").click()
+    await until_asked(page, "And now?")
+    await expect(page.locator(".turn.is-open .call.is-answered")).to_be_focused()
+    await page.get_by_role("button", name="Tea").click()
     await until_done(page)
-    await expect(page.get_by_label("Your message")).not_to_be_focused()
+    if is_phone:
+        await expect(page.locator("#messages .call").last).to_be_focused()
+    else:
+        await expect(field).to_be_focused()
 
 
 async def test_ratings_are_given_by_keyboard_alone(

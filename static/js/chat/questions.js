@@ -74,13 +74,14 @@ export class Questions {
     return isOwn;
   }
 
-  // Whether the turn has ended after an answer of this tab, with the focus still there or nowhere.
+  // Whether the turn has ended after an answer of this tab, with the focus still there or nowhere: a click beside all
+  // controls gives it to the page. Text that somebody selects stays selected.
   leavesFocus() {
     if (this.pending) return false;
     const wasAnswered = this.#wasAnswered;
     this.#wasAnswered = false;
     const active = document.activeElement;
-    return wasAnswered && (active === document.body || active.matches(".call:not(.is-pending)"));
+    return wasAnswered && getSelection().isCollapsed && active.matches("body, main, .call:not(.is-pending)");
   }
 
   // What is wrong with one field is said there. Return whether there is such a field.
