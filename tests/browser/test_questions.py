@@ -97,9 +97,8 @@ async def test_on_a_phone_the_talk_has_two_thirds_of_the_window(
     await until_asked(page, "How did you wake?")
     talk = await page.evaluate(
         """() => {
-            const end = (name) => document.querySelector(name).getBoundingClientRect().bottom;
-            const beginning = Math.max(end(".site-head"), end(".arc-progress"));
-            return document.querySelector(".chat-footer").getBoundingClientRect().top - beginning;
+            const stuck = [".site-head", ".arc-progress", ".chat-footer"].map((name) => document.querySelector(name));
+            return stuck.reduce((rest, { offsetHeight }) => rest - offsetHeight, innerHeight);
         }"""
     )
     assert talk >= 740 * 2 / 3
