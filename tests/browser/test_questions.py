@@ -97,8 +97,8 @@ async def test_on_a_phone_the_talk_has_two_thirds_of_the_window(
     await until_asked(page, "How did you wake?")
     talk = await page.evaluate(
         """() => {
-            const stuck = [".site-head", ".arc-progress", ".chat-footer"].map((name) => document.querySelector(name));
-            return stuck.reduce((rest, { offsetHeight }) => rest - offsetHeight, innerHeight);
+            const stuck = document.querySelectorAll(".site-head, .arc-progress, .chat-footer");
+            return [...stuck].reduce((rest, { offsetHeight }) => rest - offsetHeight, innerHeight);
         }"""
     )
     assert talk >= 740 * 2 / 3
