@@ -12,7 +12,7 @@ from coaching.models import PulseRating
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.browser.chat_page import messages_markup, path_of, say, until_asked, until_done
@@ -88,7 +88,9 @@ async def test_an_answer_under_the_pointer_does_not_look_chosen(
 async def test_on_a_phone_the_talk_has_two_thirds_of_the_window(
     practice: PracticeServer, open_context: OpenContext, cookie: str, user: User
 ) -> None:
-    mapping = await in_database(lambda: services.open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING))
+    mapping = await in_database(
+        lambda: session_services.open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING)
+    )
     practice.script([Reply.of(Text("Good morning."), PILLS)])
     page = await (await open_context(cookie, **PHONE)).new_page()
     await page.goto(path_of(mapping))
