@@ -3,8 +3,9 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
 from coaching.library.rows.folders import LONG_FIELDS, Place
 from coaching.models import (
@@ -24,8 +25,8 @@ NEWEST_SHOWN = 20
 class Progress:
     """The newest documents, and of what is still being read how much is done.
 
-    A client's or a project's page has its folders below: there these are only documents that came with
-    unread ones.
+    A client's or a project's page has its folders below, which come anew only once everything is read: there
+    these are only documents that came with unread ones, or were decided since the oldest unread one came.
     """
 
     newest: Sequence[Document]
@@ -49,12 +50,19 @@ def read_progress(place: Place) -> Progress:
     """Return the newest documents, and how many of those that came with unread ones are read."""
     rows = place.documents
     unfinished = rows.filter(state__in=UNFINISHED_STATES)
-    batches: list[uuid.UUID] = list(unfinished.order_by().values_list("batch", flat=True).distinct()[:200])
-    counts = rows.filter(batch__in=batches).aggregate(
+    came: dict[uuid.UUID, datetime] = dict(
+        unfinished.order_by().values_list("batch").annotate(Min("created_at"))[:200]
+    )
+    counts = rows.filter(batch__in=came).aggregate(
         done=Count("id", filter=~Q(state__in=UNFINISHED_STATES)),
         unfinished=Count("id", filter=Q(state__in=UNFINISHED_STATES)),
     )
-    shown = rows if place.is_everything else rows.filter(batch__in=batches)
+    if place.is_everything:
+        shown = rows
+    elif came:
+        shown = rows.filter(Q(batch__in=came) | Q(decided_at__gte=min(came.values())))
+    else:
+        shown = rows.none()
     newest = _with_names(shown.order_by("-created_at", "-id"))[:NEWEST_SHOWN]
     return Progress(newest=list(newest), unfinished=counts["unfinished"], done=counts["done"])
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
+from django.utils import timezone
 
 from coaching.models import Client, ClientStatus, Document, DocumentState
 from tests.library.rows import make_client, make_document, make_project
@@ -79,3 +80,19 @@ def test_a_place_lists_each_of_its_documents_once(
         assert page.count(f'href="/library/documents/{row.pk}/"') == 1, row.name
     assert ("Reading now" in page) == is_reading
     assert page.count('<section class="reading" id="library-progress"') == 1, "the place of the next upload"
+
+
+def test_a_place_keeps_a_document_that_is_read_while_a_later_upload_is_not(
+    signed_in: Browser, user: User
+) -> None:
+    own = make_client(user)
+    old = make_document(own, "old.txt", decided_at=timezone.now())
+    first = make_document(own, "first.txt", state=DocumentState.QUEUED)
+    second = make_document(own, "second.txt", state=DocumentState.QUEUED)
+    Document.of(user.pk).filter(pk=first.pk).update(state=DocumentState.FILED, decided_at=timezone.now())
+    shown = part(signed_in, f"?client={own.pk}")
+    assert FOLDERS not in shown
+    assert [f"/documents/{row.pk}/" in shown for row in (old, first, second)] == [False, True, True]
+    page = signed_in.get(f"/library/clients/{own.pk}/").content.decode()
+    for row in (old, first, second):
+        assert page.count(f'href="/library/documents/{row.pk}/"') == 1, row.name
