@@ -51,6 +51,18 @@ async def test_a_phone_is_not_told_to_drag_files(open_context: OpenContext, cook
         assert await page.locator(".drop-label").inner_text() == words
 
 
+async def test_the_buttons_of_a_document_do_not_touch(page: Page, user: User) -> None:
+    document = await in_database(lambda: make_document(own_client(user.pk)))
+    await page.goto(f"/library/documents/{document.pk}/")
+    touching = await page.locator(".acts .button:visible").evaluate_all(
+        """(buttons) => buttons.slice(1).filter((button, number) => {
+            const [one, other] = [buttons[number], button].map((each) => each.getBoundingClientRect());
+            return other.left - one.right < 4 && other.top - one.bottom < 4;
+        }).map((button) => button.textContent)"""
+    )
+    assert touching == []
+
+
 async def test_dropped_files_become_documents_and_an_empty_one_is_refused_at_once(
     page: Page, watcher: Watcher, user: User
 ) -> None:

@@ -5,6 +5,7 @@ import time
 from http import HTTPStatus
 
 import pytest
+from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -88,6 +89,19 @@ def test_every_message_is_on_one_of_the_pages_back_and_forth(signed_in: Client, 
     assert "ws-connect" not in page
     assert 'id="composer"' not in page
     assert "Edit</a>" not in page
+
+
+def test_a_phone_hides_the_practice_banner_only_where_a_composer_says_the_same(
+    signed_in: Client, session: Session, settings: LazySettings
+) -> None:
+    settings.IS_PRACTICE_MODEL = True
+    fill(session, 70)
+    newest = page_of(signed_in, address := f"/chat/{session.id}/")
+    earlier = page_of(signed_in, f"{address}{link_in(newest, 'Show earlier messages')}")
+    assert '<body class="has-sidebar has-composer"' in newest
+    assert "Sage is a script here and can be wrong." in newest
+    assert '<body class="has-sidebar"' in earlier
+    assert "A script answers here." in earlier
 
 
 def test_an_answer_never_stands_without_its_question(
