@@ -46,9 +46,9 @@ def append_recorded(*, user_id: int, import_id: int, additions: Sequence[Additio
 
 
 def sessions_added_to(*, user_id: int, import_id: int) -> QuerySet[Session]:
-    """Return the sessions that an import has appended messages to."""
+    """Return the sessions that an import has appended messages to, also those that were just deleted."""
     named = {f"metadata__{ADDED_KEY}__has_key": str(import_id)}
-    return Session.of(user_id).filter(metadata__has_key="imported_id", **named)
+    return Session.stored_of(user_id).filter(metadata__has_key="imported_id", **named)
 
 
 @transaction.atomic
@@ -59,7 +59,7 @@ def remove_additions(
 
     A session that ended with it stays ended: a status never moves back.
     """
-    locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    locked = Session.stored_of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
     sessions = list(locked.defer("opening", "summary"))
     used = in_use(user_id, session_ids)
     kept = []
@@ -72,9 +72,12 @@ def remove_additions(
     return kept
 
 
-def unused_sessions(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequence[Session]:
+def unused_sessions(
+    user_id: int, session_ids: Collection[uuid.UUID], *, with_deleted: bool = False
+) -> Sequence[Session]:
     """Lock sessions; return those in which nothing was said since they were imported."""
-    locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    sessions_of = Session.stored_of if with_deleted else Session.of
+    locked = sessions_of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
     sessions = list(locked.defer("opening", "summary"))
     used = in_use(user_id, session_ids)
     return [
@@ -86,7 +89,7 @@ def unused_sessions(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequenc
 
 def in_use(user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
     """Return the sessions that another continues, whose turn is open, or in which an answer was chosen."""
-    chosen = Session.of(user_id).filter(pk__in=session_ids, metadata__has_key=CHOSEN_KEY)
+    chosen = Session.stored_of(user_id).filter(pk__in=session_ids, metadata__has_key=CHOSEN_KEY)
     others = continuing(user_id).filter(continues__in=session_ids)
     turns = Turn.of(user_id).filter(session__in=session_ids, status__in=OPEN_TURN_STATUSES)
     return {

@@ -82,11 +82,14 @@ def complete_recorded(
 
 
 def sessions_completed_by(*, user_id: int, import_id: int) -> QuerySet[Session]:
-    """Return the sessions in which an import has completed something, or to which it brought answers."""
+    """Return the sessions in which an import has completed something, or to which it brought answers.
+
+    Also those that were just deleted.
+    """
     named = Q()
     for key in (COMPLETED_KEY, ANSWERED_KEY, ORIGINS_KEY):
         named |= Q(**{f"metadata__{key}__has_key": str(import_id)})
-    return Session.of(user_id).filter(named, metadata__has_key="imported_id")
+    return Session.stored_of(user_id).filter(named, metadata__has_key="imported_id")
 
 
 @transaction.atomic
@@ -95,7 +98,7 @@ def remove_completions(
 ) -> Sequence[Changed]:
     """Take back what an import has completed in the sessions that aren't in use; return these."""
     done = []
-    for session in unused_sessions(user_id, session_ids):
+    for session in unused_sessions(user_id, session_ids, with_deleted=True):
         changed: list[tuple[int, int]] = []
         remove_answers(session, import_id)
         unlink(session, import_id)

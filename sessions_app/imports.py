@@ -107,21 +107,27 @@ def store_recorded(*, user_id: int, import_id: int, recorded: Sequence[RecordedS
 
 
 def sessions_of_import(*, user_id: int, import_id: int) -> QuerySet[Session]:
-    return Session.of(user_id).filter(
-        metadata__has_key="imported_id", **{f"metadata__{IMPORT_KEY}": import_id}
-    )
+    return Session.of(user_id).filter(made_by_import(import_id))
+
+
+def made_by_import(import_id: int) -> Q:
+    """Return the condition of sessions that an import made."""
+    return Q(metadata__has_key="imported_id") & Q(**{f"metadata__{IMPORT_KEY}": import_id})
 
 
 @transaction.atomic
 def remove_unchanged(*, user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
-    """Remove imported sessions in which their user has changed nothing since; return those that stay."""
-    locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    """Remove imported sessions in which their user has changed nothing since; return those that stay.
+
+    One that was just deleted goes at once.
+    """
+    locked = Session.stored_of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
     kept = {session.pk for session in locked.defer("opening") if _is_changed(session)}
     kept |= set(
         BriefCorrection.of(user_id).filter(session__in=session_ids).values_list("session_id", flat=True)
     )
     kept |= set(continuing(user_id).filter(continues__in=session_ids).values_list("continues_id", flat=True))
-    Session.of(user_id).filter(pk__in=set(session_ids) - kept).delete()
+    Session.stored_of(user_id).filter(pk__in=set(session_ids) - kept).delete()
     return kept
 
 

@@ -209,6 +209,11 @@ class Session(Owned):
         """Return the sessions that the user deleted and can still restore."""
         return super().of(user_id).exclude(deleted_at=None)
 
+    @classmethod
+    def stored_of(cls, user_id: int) -> OwnedQuerySet[Self]:
+        """Return all sessions of the user, also those that they deleted and can still restore."""
+        return super().of(user_id)
+
     @property
     def is_used(self) -> bool:
         """Whether its user has said something in it. `USED` is the same as a condition."""

@@ -66,7 +66,7 @@ def delete_folder(*, user_id: int, folder_id: int) -> str:
     Raises `SessionFolder.DoesNotExist`.
     """
     # Sessions are locked before their folder, as by `move_session`, and in order.
-    inside = Session.of(user_id) | Session.deleted_of(user_id)
+    inside = Session.stored_of(user_id)
     inside = inside.filter(folder=folder_id).select_for_update(no_key=True).order_by("pk")
     list(inside.values_list("pk"))
     folder = SessionFolder.of(user_id).select_for_update().get(id=folder_id)

@@ -209,7 +209,8 @@ def remove_documents(row: Import, ids: Collection[int], used: Used) -> list[dict
 def used_documents(row: Import) -> Used:
     """Return by document the imports that have it too or whose conversations name it.
 
-    None stands for messages that were written here. Conversations of an undone import are those that stayed.
+    Also conversations that were just deleted and can still be restored. None stands for messages that were
+    written here. Conversations of an undone import are those that stayed.
     """
     ids = set(documents_of(row))
     used: dict[int, set[int | None]] = {}
@@ -217,7 +218,7 @@ def used_documents(row: Import) -> Used:
     for import_id, held in others.values_list("pk", "documents_held"):
         for each in ids.intersection(held):
             used.setdefault(each, set()).add(import_id)
-    rows = Message.of(row.user_id).filter(metadata__has_key=DOCUMENTS_KEY, session__deleted_at=None)
+    rows = Message.of(row.user_id).filter(metadata__has_key=DOCUMENTS_KEY)
     rows = rows.select_related("session").only("metadata", "client_id", "session__metadata")
     for message in rows.iterator():
         is_imported = (message.client_id or "").startswith("imported:")

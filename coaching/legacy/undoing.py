@@ -1,6 +1,7 @@
 """Removes what an import made, except what its person has changed since, which is listed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -29,7 +30,7 @@ from coaching.models import (
 )
 from sessions_app.import_additions import remove_additions, sessions_added_to
 from sessions_app.import_completions import remove_completions, sessions_completed_by
-from sessions_app.imports import remove_unchanged, sessions_of_import
+from sessions_app.imports import made_by_import, remove_unchanged
 from sessions_app.models import Session
 
 SESSIONS_AT_ONCE = 25
@@ -52,24 +53,25 @@ TICKED = gettext_noop("You ticked something off in this plan.")
 
 
 def undo_steps(row: Import) -> Iterator[None]:
-    """Undo an import, yielding after each step; repeatable."""
+    """Undo an import, yielding after each step; repeatable.
+
+    What its person has deleted and could still restore is undone as well.
+    """
     row.kept = []
     last: UUID | None = None
     while ids := _next_sessions(row, last):
-        kept = _remove_sessions(row, ids)
-        _keep(row, [{"session": str(pk), "text": WENT_ON} for pk in sorted(kept)])
+        _keep_sessions(row, _remove_sessions(row, ids), WENT_ON)
         last = ids[-1]
         yield
     last = None
     while ids := _next(sessions_completed_by(user_id=row.user_id, import_id=row.pk), last):
-        kept = _remove_completions(row, ids)
-        _keep(row, [{"session": str(pk), "text": COMPLETED_SINCE} for pk in sorted(kept)])
+        _keep_sessions(row, _remove_completions(row, ids), COMPLETED_SINCE)
         last = ids[-1]
         yield
     last = None
     while ids := _next_added_to(row, last):
         kept = remove_additions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
-        _keep(row, [{"session": str(pk), "text": ADDED_SINCE} for pk in sorted(kept)])
+        _keep_sessions(row, kept, ADDED_SINCE)
         last = ids[-1]
         yield
     yield from _undo_documents(row)
@@ -84,7 +86,7 @@ def undo_steps(row: Import) -> Iterator[None]:
 @transaction.atomic
 def _remove_sessions(row: Import, ids: Sequence[UUID]) -> Collection[UUID]:
     """Remove sessions; their documents, which lose them, are locked after them and in order."""
-    sessions = Session.of(row.user_id).filter(pk__in=ids).select_for_update(no_key=True).order_by("pk")
+    sessions = Session.stored_of(row.user_id).filter(pk__in=ids).select_for_update(no_key=True).order_by("pk")
     list(sessions.values_list("pk"))
     theirs = Document.of(row.user_id).filter(session__in=ids)
     lock_documents(row.user_id, theirs.values_list("id", flat=True), to_refer=True)
@@ -106,7 +108,7 @@ def _remove_completions(row: Import, ids: Sequence[UUID]) -> Collection[UUID]:
 
 
 def _next_sessions(row: Import, last: UUID | None) -> Sequence[UUID]:
-    return _next(sessions_of_import(user_id=row.user_id, import_id=row.pk), last)
+    return _next(Session.stored_of(row.user_id).filter(made_by_import(row.pk)), last)
 
 
 def _next_added_to(row: Import, last: UUID | None) -> Sequence[UUID]:
@@ -119,9 +121,8 @@ def _next(sessions: QuerySet[Session], last: UUID | None) -> Sequence[UUID]:
 
 
 def _next_files(row: Import, after: int) -> Sequence[UserFileVersion]:
-    made = UserFileVersion.of(row.user_id).filter(
-        source=FileSource.IMPORT, tool_use_id=mark_of(row.pk), file_id__gt=after
-    )
+    versions = UserFileVersion.of(row.user_id) | UserFileVersion.deleted_of(row.user_id)
+    made = versions.filter(source=FileSource.IMPORT, tool_use_id=mark_of(row.pk), file_id__gt=after)
     return list(made.defer("content").order_by("file_id")[:FILES_AT_ONCE])
 
 
@@ -130,19 +131,28 @@ def _remove_files(row: Import, versions: Sequence[UserFileVersion]) -> None:
     """Remove files that are still at their first version; garbage collection removes their objects."""
     lock_usage(row.user_id)
     ids = [version.file_id for version in versions]
-    locked = UserFile.of(row.user_id).filter(pk__in=ids).select_for_update().order_by("pk")
+    files = UserFile.of(row.user_id) | UserFile.deleted_of(row.user_id)
+    locked = files.filter(pk__in=ids).select_for_update().order_by("pk")
     plans = {plan.file_id: plan for plan in DayPlan.of(row.user_id).filter(file__in=ids)}
     unchanged = []
     for file in locked:
-        plan = plans.get(file.pk)
         if file.version_number > 1:
-            _keep(row, [{"path": file.path, "text": EDITED}])
-        elif plan is not None and any(priority.get("is_done") for priority in plan.priorities):
-            _keep(row, [{"path": file.path, "text": TICKED}])
+            why = EDITED
+        elif any(priority.get("is_done") for priority in _priorities_of(file, plans.get(file.pk))):
+            why = TICKED
         else:
             unchanged.append(file.pk)
+            continue
+        if file.deleted_at is None:
+            _keep(row, [{"path": file.path, "text": why}])
     DayPlan.of(row.user_id).filter(file__in=unchanged).delete()
-    UserFile.of(row.user_id).filter(pk__in=unchanged).delete()
+    files.filter(pk__in=unchanged).delete()
+
+
+def _priorities_of(file: UserFile, plan: DayPlan | None) -> Sequence[Mapping[str, Any]]:
+    """Return the priorities of a day's plan, also of one that was deleted; none of other files."""
+    kept = (file.kept_plan or {}).get("priorities", [])
+    return plan.priorities if plan is not None else kept
 
 
 @transaction.atomic
@@ -165,6 +175,12 @@ def _empty_profile(row: Import) -> None:
         profile.timezone, profile.timezone_source = NO_ZONE, TimezoneSource.NOBODY
     profile.save(update_fields=["name", "timezone", "timezone_source"])
     row.profile = {}
+
+
+def _keep_sessions(row: Import, kept: Collection[UUID], text: str) -> None:
+    """List conversations that stay, without those that their person has deleted since."""
+    shown = Session.of(row.user_id).filter(pk__in=kept).order_by("pk").values_list("pk", flat=True)
+    _keep(row, [{"session": str(pk), "text": text} for pk in shown])
 
 
 def _keep(row: Import, kept: Sequence[dict[str, str]]) -> None:

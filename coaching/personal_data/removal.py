@@ -118,7 +118,7 @@ def remove_rows(user_id: int) -> Mapping[str, int]:
     if user is None:
         return {}
     # Lock order: session, then turn.
-    sessions = Session.of(user_id) | Session.deleted_of(user_id)
+    sessions = Session.stored_of(user_id)
     list(sessions.select_for_update().order_by("pk").values_list("pk"))
     _forget_what_operators_did(user_id)
     _forget_jobs(user_id)

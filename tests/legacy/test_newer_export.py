@@ -17,7 +17,7 @@ from coaching.legacy.undoing import ADDED_SINCE
 from coaching.models import Import, ImportState
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, Turn
-from sessions_app.organising import delete_session
+from sessions_app.organising import delete_session, restore_session
 from sessions_app.services import open_turn
 from tests.jobs.conftest import empty_queue
 from tests.legacy.exports import (
@@ -232,3 +232,17 @@ def test_an_arc_that_ended_elsewhere_ends_here_and_an_expired_one_stays_expired(
     run_import(arc(4, "completed"), user)
     session = Session.of(user.pk).get()
     assert (session.status, session.ended_at) == ("expired", BEGAN + timedelta(minutes=3))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_undo_takes_its_messages_out_of_a_conversation_that_was_just_deleted(
+    tmp_path: Path, user: User, name: str
+) -> None:
+    run_import(write(tmp_path, FORMATS[name](3)), user)
+    older = rows_of(user)
+    run_import(write(tmp_path, FORMATS[name](7)), user)
+    session = Session.of(user.pk).get(archived_at=None)
+    delete_session(user_id=user.pk, session_id=session.pk)
+    assert undo(user, Import.of(user.pk).get(counts__continued=1)).kept == []
+    restore_session(user_id=user.pk, session_id=session.pk)
+    assert rows_of(user) == older

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from coaching.files.edits import build_edit, editable_of
+from coaching.files.organising import delete_file
 from coaching.files.selectors import read_file
 from coaching.files.store import store_edit
 from coaching.legacy.imports import begin_undo, job_steps
@@ -16,6 +17,7 @@ from coaching.models import Import, ImportState, Profile, PulseRating, RecallPas
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, Turn
+from sessions_app.organising import delete_session, restore_session
 from sessions_app.services import open_turn
 from sessions_app.titles import rename_session
 from tests.jobs.conftest import empty_queue
@@ -103,3 +105,26 @@ def test_a_second_import_at_the_same_time_is_refused_with_a_sentence(export: Pat
     with pytest.raises(Import.DoesNotExist):
         begin_undo(user_id=user.pk + 1, import_id=row.pk)
     empty_queue()
+
+
+def test_what_was_just_deleted_is_undone_too_and_cannot_be_restored(export: Path, user: User) -> None:
+    run_import(export, user)
+    untouched, continued, *_ = Session.of(user.pk).filter(kind="open_conversation").order_by("-started_at")
+    opened = open_turn(
+        user_id=user.pk, session_id=continued.pk, text="And now?", client_id=None, owner="t", rate_limit=RATE
+    )
+    Turn.of(user.pk).filter(pk=opened.turn.pk).update(status="completed", ended_at=timezone.now())
+    for session in (untouched, continued):
+        delete_session(user_id=user.pk, session_id=session.pk)
+    for file in list(UserFile.of(user.pk)):
+        delete_file(user_id=user.pk, path=file.path, now=timezone.now())
+
+    row = undo(user)
+    assert (row.state, row.kept) == (ImportState.UNDONE, [])
+    assert not UserFile.deleted_of(user.pk).exists()
+    with pytest.raises(Session.DoesNotExist):
+        restore_session(user_id=user.pk, session_id=untouched.pk)
+    # What was written here can be restored as before.
+    restore_session(user_id=user.pk, session_id=continued.pk)
+    assert [message.content for message in continued.messages.all()][-1] == "And now?"
+    assert Session.of(user.pk).count() == 1
