@@ -4,7 +4,9 @@ The audio is stored only until its words are known, or it turns out that there w
 its own copy until then. Words stay until the page has taken them.
 """
 
+import uuid
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from django.db import transaction
 from django.utils import timezone
@@ -72,14 +74,16 @@ def has_agreed(user_id: int) -> bool:
 
 
 def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording:
-    """Store a recording to be turned into words, once per client id; one that failed is tried again. Blocks.
+    """Store a recording to be turned into words, once for the same sound; one that failed is tried again.
 
-    Outside transactions. Raises `Refused`, `TooOften` and `StorageFailed`, and stores nothing then.
+    Another sound under a client id that is known is another recording, with an id of its own. Blocks,
+    outside transactions. Raises `Refused`, `TooOften` and `StorageFailed`, and stores nothing then.
     """
     name = check_client_id(client_id)
     if name is None:
         raise Refused(NOT_READ)
-    known = current_recording(user_id=user_id, client_id=name)
+    digest = sha256(data).hexdigest()
+    known = current_recording(user_id=user_id, client_id=_own_id(user_id, name, digest))
     if known is not None and known.state != RecordingState.FAILED:
         return known
     _check_sound(data)
@@ -95,6 +99,14 @@ def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording
     if recording.storage_key != stored.key:  # it was sent twice at once, and the other one was first
         erase_object_now(stored.key)
     return recording
+
+
+def _own_id(user_id: int, client_id: str, digest: str) -> str:
+    """Return the id for a sound under a client id: one of its own where another sound waits or has words."""
+    found = find_recording(user_id=user_id, client_id=client_id)
+    if found is None or found.state == RecordingState.FAILED or found.sha256 == digest:
+        return client_id
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{client_id} {digest}"))
 
 
 def is_late(recording: Recording) -> bool:
@@ -179,11 +191,12 @@ def _job_key(recording: Recording) -> str:
 @transaction.atomic
 def _store(*, user_id: int, client_id: str, seconds: float, stored: StoredObject) -> Recording:
     lock_usage(user_id)  # a person's recordings are taken one after another
-    recording = find_recording(user_id=user_id, client_id=client_id)
+    own_id = _own_id(user_id, client_id, stored.sha256)
+    recording = find_recording(user_id=user_id, client_id=own_id)
     if recording is not None and recording.state != RecordingState.FAILED:
         return recording
     _check_waiting(user_id)
-    recording = recording or Recording(user_id=user_id, client_id=client_id)
+    recording = recording or Recording(user_id=user_id, client_id=own_id)
     recording.state, recording.reason, recording.made_at = RecordingState.WAITING, "", timezone.now()
     recording.seconds, recording.size = round(seconds), stored.size
     recording.storage_key, recording.sha256 = stored.key, stored.sha256

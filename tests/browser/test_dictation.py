@@ -28,6 +28,7 @@ from tests.browser.dictating import (
     server,
     shared_sage,
     until_heard,
+    until_true,
 )
 from tests.browser.fixtures import ARGUMENTS, WAIT_MS, Watcher
 from tests.browser.page_layout import layout_faults
@@ -46,6 +47,17 @@ ABOVE = """() => {
     return notice.getBoundingClientRect().bottom <= composer.getBoundingClientRect().top;
 }"""
 """Whether the notice that the words have come is above the composer."""
+LOSE_THE_END = """async () => {
+    const request = indexedDB.open("sage-recordings");
+    const database = await new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+    const pieces = database.transaction("pieces", "readwrite").objectStore("pieces");
+    const keys = pieces.getAllKeys();
+    const [id, last] = await new Promise((resolve) => (keys.onsuccess = () => resolve(keys.result.at(-1))));
+    const gone = pieces.delete(IDBKeyRange.bound([id, last - 4], [id, last]));
+    await new Promise((resolve) => (gone.onsuccess = resolve));
+    database.close();
+}"""
+"""Delete the last half second of the recording that this browser has stored."""
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
 
@@ -144,6 +156,25 @@ async def test_a_recording_outlives_a_reload_and_a_lost_line_and_comes_once(
     server.waits.set()
     await expect(field(page)).to_have_value("After the reload.")
     assert len(server.requests) == 3
+
+
+async def test_a_recording_whose_end_the_device_lost_becomes_words_and_leaves_nothing(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    server.texts, server.waits = ["All of it.", "What is left of it."], asyncio.Event()
+    page = await open_page(path_of(session))
+    await microphone(page).click()
+    await until_heard(page, 2)
+    await page.get_by_role("button", name="Stop and write down").click()
+    await asyncio.wait_for(server.begun.wait(), WAIT_MS / 1000)
+    await page.evaluate(LOSE_THE_END)
+    await page.reload()
+    await until_true(lambda: Recording.of(agreed.pk).count() == 2)
+    server.waits.set()
+    await expect(field(page)).to_have_value("What is left of it.")
+    whole, rest = (len(samples_of(request.audio)) for request in server.requests)
+    assert 0 < rest < whole
+    await until_true(lambda: not Recording.of(agreed.pk).exists())
 
 
 async def test_a_server_that_fails_says_so_and_the_recording_can_be_tried_again_or_discarded(

@@ -97,6 +97,38 @@ async def test_a_recording_that_is_sent_again_is_the_same_one(
     assert objects(disk_storage) == []
 
 
+async def test_another_sound_under_the_same_id_is_written_down_too(
+    server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path
+) -> None:
+    """A page that has lost the end of its recording sends less of it than before."""
+    server.texts = ["First and last.", "First.", "First."]
+    sound, shorter = recording(tones(2)), recording(tones(1))
+    await send(sound)
+    answers = await asyncio.gather(*(send(shorter) for _ in range(3)))
+    [own_id] = {answer.json()["id"] for answer in answers}
+    assert own_id != ID
+    await work()
+    assert [request.audio for request in server.requests] == [sound, shorter]
+    assert (await in_database(state_of, agreed)).json()["text"] == "First and last."
+    assert (await send(sound)).json() == {"id": ID, "state": "done", "text": "First and last."}
+    assert (await send(shorter)).json() == {"id": own_id, "state": "done", "text": "First."}
+    assert len(server.requests) == 2
+    assert objects(disk_storage) == []
+
+
+async def test_another_sound_after_a_failure_takes_the_id(
+    server: TranscriptionServer, agreed: User, send: Send
+) -> None:
+    server.status = HTTPStatus.BAD_REQUEST
+    await send(recording(tones(2)))
+    await work()
+    assert (await in_database(state_of, agreed)).json()["state"] == "failed"
+    server.status, shorter = HTTPStatus.OK, recording(tones(1))
+    assert (await send(shorter)).json() == {"id": ID, "state": "waiting"}
+    await work()
+    assert server.requests[-1].audio == shorter
+
+
 async def test_what_the_server_counts_is_stored_and_what_it_doesnt_say_is_not(
     server: TranscriptionServer, agreed: User, send: Send
 ) -> None:

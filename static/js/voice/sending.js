@@ -1,5 +1,6 @@
-// Sends a recording and waits for its words. The server takes a recording with the same id once, so sending it again after
-// a lost line never makes a second one.
+// Sends a recording and waits for its words. The server takes the same sound with the same id once, so sending it again after
+// a lost line never makes a second one. Another sound under a known id, such as one whose end this device couldn't keep, is
+// another recording there, with an id of its own.
 
 const FIRST_WAIT_MS = 400;
 const MOST_WAIT_MS = 3000;
@@ -33,10 +34,15 @@ export async function wordsOf(id, sound, { address, token, signal, onWait }) {
   body.set("id", id);
   body.set("audio", sound, "recording.wav");
   let said = await ask(address, { method: "POST", body, signal });
-  for (let wait = FIRST_WAIT_MS; said.state === "waiting"; wait = Math.min(MOST_WAIT_MS, wait * 1.5)) {
-    onWait(Boolean(said.is_late));
-    await pause(wait, signal);
-    said = await ask(`${address}${id}/`, { signal });
+  const own = said.id;
+  try {
+    for (let wait = FIRST_WAIT_MS; said.state === "waiting"; wait = Math.min(MOST_WAIT_MS, wait * 1.5)) {
+      onWait(Boolean(said.is_late));
+      await pause(wait, signal);
+      said = await ask(`${address}${own}/`, { signal });
+    }
+  } finally {
+    if (own !== id) drop(own, { address, token }); // the page knows only its own id
   }
   if (said.state !== "done") throw new NotSent(422, said.error);
   return said.text;
