@@ -3,6 +3,7 @@
 Suggestions aren't shown: they wait for the person alone.
 """
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from coaching.clock.days import local_day
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
-from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
+from coaching.library.resolutions import Becomes, Resolution, check_occurrence, edit_step, resolve
 from coaching.library.rows.proposals import for_models, next_steps_of
 from coaching.models import (
     ActionItem,
@@ -75,6 +76,7 @@ def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> ChangedSt
     """Change what a next step says, or what became of it; the person can undo it.
 
     Sent again with the same `Idempotency-Key`, it is done once: a step that repeats moves on by one date.
+    With `occurrence`, another `due_date` is the date to which a step that repeats moves on.
     """
     caller = caller_of(request)
     _steps_of(caller).get(pk=step_id)
@@ -100,7 +102,30 @@ def _is_done(caller: Caller, step_id: int, key: str) -> bool:
 
 
 def _change(caller: Caller, step_id: int, given: StepEdit, key: str) -> None:
-    if changes := given.model_dump(exclude_unset=True, exclude={"state", "occurrence"}):
+    changes = given.model_dump(exclude_unset=True, exclude={"state", "occurrence"})
+    if given.state is None:
+        _edit(caller, step_id, changes, key)
+        return
+    resolution = _resolution(caller, given.state, given.occurrence, key)
+    step = ActionItem.of(caller.user_id).select_for_update().get(pk=step_id)
+    check_occurrence(step, resolution)  # before its date changes
+    moved = _next_date(step, changes, resolution)
+    _edit(caller, step_id, {name: value for name, value in changes.items() if name not in moved}, key)
+    resolve(user_id=caller.user_id, step_id=step_id, resolution=resolution)
+    _edit(caller, step_id, moved, key)
+
+
+def _next_date(step: ActionItem, changes: Mapping[str, Any], resolution: Resolution) -> Mapping[str, Any]:
+    """Return those of the changes that say when a repeating step is due next, once it is done."""
+    done_for = resolution.occurrence if resolution.becomes == "done" else None
+    is_moved = changes.get("due_date", done_for) != done_for
+    if done_for is None or not is_moved or not step.repeats or step.state != ActionState.OPEN:
+        return {}
+    return {name: changes[name] for name in ("due_date", "due_time") if name in changes}
+
+
+def _edit(caller: Caller, step_id: int, changes: Mapping[str, Any], key: str) -> None:
+    if changes:
         edit_step(
             user_id=caller.user_id,
             step_id=step_id,
@@ -109,9 +134,6 @@ def _change(caller: Caller, step_id: int, given: StepEdit, key: str) -> None:
             tool_use_id=key,
             program=caller.name,
         )
-    if given.state:
-        resolution = _resolution(caller, given.state, given.occurrence, key)
-        resolve(user_id=caller.user_id, step_id=step_id, resolution=resolution)
 
 
 def _resolution(caller: Caller, state: StepState, occurrence: date | None, key: str) -> Resolution:

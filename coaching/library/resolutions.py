@@ -80,7 +80,7 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
         raise Refused(NOT_OPEN)
     if step.state == ActionState.PROPOSED:
         raise Refused(NOT_ACCEPTED)
-    _check_occurrence(step, resolution)
+    check_occurrence(step, resolution)
     check_due(resolution.due_date)
     due_before = step.due_date
     kind, values = _becomes(step, resolution)
@@ -109,8 +109,8 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
     return effect
 
 
-def _check_occurrence(step: ActionItem, resolution: Resolution) -> None:
-    """Raise `OutOfDate` for what was done before, or has moved since."""
+def check_occurrence(step: ActionItem, resolution: Resolution) -> None:
+    """Raise `OutOfDate` for what was done before, or has moved since. The caller has locked the step."""
     occurrence = resolution.occurrence
     if resolution.becomes != "done" or occurrence is None or occurrence == step.due_date:
         return

@@ -2,7 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from typing import Any
 
 import pytest
@@ -424,6 +424,29 @@ def test_a_program_that_names_the_date_does_a_repeating_step_once_for_it(user: U
     item = ActionItem.of(user.pk).get()
     assert (item.due_date, item.title) == (date(2027, 1, 11), "Water")
     assert send_keyed(secret, "patch", path, {"occurrence": "soon"}).status_code == 422
+
+
+def test_a_program_names_the_date_that_is_done_and_the_one_to_which_the_step_moves_on(user: User) -> None:
+    secret = token(user)
+    body = {"title": "Water", "due_date": "2027-01-04", "repeats": "weekly"}
+    path = f"/steps/{send_keyed(secret, 'post', '/steps', body).json()['id']}"
+    done = {"state": "done", "occurrence": "2027-01-04"}
+    moved = done | {"due_date": "2027-01-13", "due_time": "18:30", "title": "Water them"}
+    assert send_keyed(secret, "patch", path, moved, key="one").status_code == 200
+    item = ActionItem.of(user.pk).get()
+    assert (item.state, item.title, item.due_date, item.due_time) == (
+        "open", "Water them", date(2027, 1, 13), time(18, 30)
+    )  # fmt: skip
+    assert [change.due_date for change in item.changes.filter(kind="done")] == [date(2027, 1, 4)]
+
+    # The dates of a step as it was read: it moves on by itself, and neither goes back nor is done twice.
+    for occurrence, status in (("2027-01-13", 200), ("2027-01-13", 409), ("2027-01-04", 409)):
+        sent = {"state": "done", "occurrence": occurrence, "due_date": occurrence}
+        assert send_keyed(secret, "patch", path, sent, key=f"{occurrence} {status}").status_code == status
+    item.refresh_from_db()
+    assert (item.due_date, item.changes.filter(kind="done").count()) == (date(2027, 1, 18), 2)
+    last = {"state": "done", "occurrence": "2027-01-18", "repeats": ""}
+    assert send_keyed(secret, "patch", path, last, key="last").json()["state"] == "done"
 
 
 def test_a_file_that_is_written_again_by_one_request_is_written_once(user: User) -> None:
