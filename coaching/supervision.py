@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import structlog
-from django.db import InterfaceError, OperationalError
 
 from coaching.engine.metrics import LOOP_FAILURES
+from sessions_app.database import is_outage
 
 logger = structlog.get_logger(__name__)
 
@@ -136,9 +136,9 @@ class Items:
         """
         try:
             yield
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
+        except Exception as failure:
+            if is_outage(failure):
+                raise
             now = time.monotonic()
             self._failed = {each: at for each, at in self._failed.items() if now < at + ITEM_WAIT_SECONDS}
             self._failed[key] = now

@@ -15,7 +15,15 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connection, connections, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
@@ -40,9 +48,22 @@ _heartbeat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="data
 
 OUTAGES = (DatabaseError, InterfaceError)
 """What Django raises while the database can't be reached, or refuses a statement."""
+_AWAY = ("08", "53", "57P")
+"""Beginnings of the SQLSTATE of a lost connection, a lack of resources, and a server that shuts down or starts."""
 _TIME_LIMITS = ("idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout")
 NO_TIME_LIMITS = "; ".join(f"SET {name} = 0" for name in _TIME_LIMITS)
 _USUAL_TIME_LIMITS = "; ".join(f"RESET {name}" for name in _TIME_LIMITS)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Say whether the database is away, so that other statements fail as well.
+
+    A deadlock, a lock that others hold or a statement that takes too long concern only what it was about.
+    """
+    if not isinstance(error, OperationalError):
+        return isinstance(error, InterfaceError)
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state is None or state.startswith(_AWAY)
 
 
 async def in_database(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 
 from coaching import supervision
 from coaching.events import Sync, TitleChanged, TurnEvent
@@ -15,7 +15,7 @@ from coaching.live.runner import Runner
 from coaching.live.upkeep import kept_up
 from coaching.practice import PracticeServer
 from coaching.supervision import supervisor
-from sessions_app.database import in_database
+from sessions_app.database import in_database, is_outage
 from sessions_app.models import EventKind, Session, SessionEvent, Turn, TurnStatus
 from sessions_app.session_events import listeners
 from sessions_app.titles import rename_session
@@ -89,3 +89,17 @@ async def test_lost_turns_are_taken_over_though_the_readers_of_one_can_not_be_to
     async with kept_up(runner, is_alone=True, can_notify=False), asyncio.timeout(60):
         while await in_database(done.count) < len(sessions):  # noqa: ASYNC110 - tasks of the runner end them
             await asyncio.sleep(0.05)
+
+
+def test_only_a_database_that_is_away_is_an_outage(user: User) -> None:
+    with (
+        pytest.raises(OperationalError) as too_long,
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SET LOCAL statement_timeout = 10")
+        cursor.execute("SELECT pg_sleep(30)")
+    with pytest.raises(OperationalError) as ended, connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    connection.close()
+    assert (is_outage(too_long.value), is_outage(ended.value)) == (False, True)

@@ -4,8 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from prometheus_client import REGISTRY
+from psycopg.errors import (
+    AdminShutdown,
+    CannotConnectNow,
+    ConnectionFailure,
+    DeadlockDetected,
+    DiskFull,
+    LockNotAvailable,
+    QueryCanceled,
+)
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
@@ -186,8 +195,23 @@ def test_an_item_that_fails_is_logged_counted_and_left_out_for_a_while(
     assert items.is_due("a")
 
 
-def test_an_item_without_a_database_stops_its_loop() -> None:
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+@pytest.mark.parametrize("cause", [None, AdminShutdown, CannotConnectNow, ConnectionFailure, DiskFull])
+def test_an_item_without_a_database_stops_its_loop(
+    error: type[Exception], cause: type[Exception] | None
+) -> None:
     items = Items(LOOP)
-    with pytest.raises(OperationalError), items.apart("a"):
-        raise OperationalError
+    with pytest.raises(error), items.apart("a"):
+        raise error from cause and cause()
     assert items.is_due("a")
+
+
+@pytest.mark.parametrize("cause", [QueryCanceled, LockNotAvailable, DeadlockDetected])
+def test_an_items_own_error_of_the_database_is_like_any_other(
+    logged: list[EventDict], cause: type[Exception]
+) -> None:
+    before, items = failures(), Items(LOOP)
+    with items.apart("a", session_id="a"):
+        raise OperationalError from cause()
+    assert [entry["event"] for entry in logged] == ["loop_item_failed"]
+    assert (failures(), items.is_due("a")) == (before + 1, False)
