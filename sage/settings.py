@@ -24,8 +24,8 @@ from sage.version import read_version
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 try:
-    _names = [*os.environ]
-    UNKNOWN_NAMES = unknown_names(_names, read_env_file(BASE_DIR / ".env"))
+    _given = dict(os.environ)
+    UNKNOWN_NAMES = unknown_names(_given, read_env_file(BASE_DIR / ".env"))
     ENVIRONMENT = read_environment(os.environ, BASE_DIR)
     IS_EMBEDDED_DATABASE = ENVIRONMENT.database is None
     HAS_DATA_FOLDER = bool(

@@ -71,4 +71,20 @@ def test_a_file_that_this_user_can_not_read_is_named(tmp_path: Path) -> None:
 def test_a_misspelt_name_is_told_with_what_was_meant(
     given: list[str], in_file: list[str], told: list[str]
 ) -> None:
-    assert unknown_names(given, in_file) == told
+    assert unknown_names(dict.fromkeys(given, "yes"), in_file) == told
+
+
+@pytest.mark.parametrize("service", ["SAGE", "SAGE_WEB", "SAGE_MODEL_2"])
+def test_what_kubernetes_sets_for_a_service_is_not_told(service: str) -> None:
+    port = f"{service}_PORT_8000_TCP"
+    names = [f"{service}_SERVICE_HOST", f"{service}_SERVICE_PORT", f"{service}_SERVICE_PORT_HTTP"]
+    names += [port, f"{port}_PROTO", f"{port}_PORT", f"{port}_ADDR"]
+    given = dict.fromkeys(names, "10.0.0.1") | {f"{service}_PORT": "tcp://10.0.0.1:8000"}
+    assert unknown_names(given, []) == []
+    assert unknown_names(dict.fromkeys(given, "8000"), [])[0].startswith(f"{service}_PORT in the environment")
+
+
+@pytest.mark.parametrize("name", ["SAGE_PORT", "SAGE_PORTS", "SAGE_SERVICE", "SAGE_SERVICE_HOSTS"])
+def test_a_port_that_somebody_chose_is_told(name: str) -> None:
+    assert unknown_names({name: "8000"}, []) == [f"{name} in the environment {TOLD}"]
+    assert unknown_names({}, [name]) == [f"{name} in .env {TOLD}"]
