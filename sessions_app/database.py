@@ -49,7 +49,7 @@ _heartbeat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="data
 OUTAGES = (DatabaseError, InterfaceError)
 """What Django raises while the database can't be reached, or refuses a statement."""
 _AWAY = ("08", "53", "57P")
-"""Beginnings of the SQLSTATE of a lost connection, a lack of resources, and a server that shuts down or starts."""
+"""How the SQLSTATE of a lost connection, a lack of resources, and a server that stops or starts begins."""
 _TIME_LIMITS = ("idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout")
 NO_TIME_LIMITS = "; ".join(f"SET {name} = 0" for name in _TIME_LIMITS)
 _USUAL_TIME_LIMITS = "; ".join(f"RESET {name}" for name in _TIME_LIMITS)

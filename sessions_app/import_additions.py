@@ -59,7 +59,8 @@ def remove_additions(
 
     A session that ended with it stays ended: a status never moves back.
     """
-    locked = Session.stored_of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    named = Session.stored_of(user_id).filter(pk__in=session_ids)
+    locked = named.select_for_update(no_key=True).order_by("pk")
     sessions = list(locked.defer("opening", "summary"))
     used = in_use(user_id, session_ids)
     kept = []

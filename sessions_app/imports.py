@@ -121,7 +121,8 @@ def remove_unchanged(*, user_id: int, session_ids: Collection[uuid.UUID]) -> Col
 
     One that was just deleted goes at once.
     """
-    locked = Session.stored_of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    named = Session.stored_of(user_id).filter(pk__in=session_ids)
+    locked = named.select_for_update(no_key=True).order_by("pk")
     kept = {session.pk for session in locked.defer("opening") if _is_changed(session)}
     kept |= set(
         BriefCorrection.of(user_id).filter(session__in=session_ids).values_list("session_id", flat=True)

@@ -151,8 +151,10 @@ def _remove_files(row: Import, versions: Sequence[UserFileVersion]) -> None:
 
 def _priorities_of(file: UserFile, plan: DayPlan | None) -> Sequence[Mapping[str, Any]]:
     """Return the priorities of a day's plan, also of one that was deleted; none of other files."""
-    kept = (file.kept_plan or {}).get("priorities", [])
-    return plan.priorities if plan is not None else kept
+    priorities: Sequence[Mapping[str, Any]] = (
+        plan.priorities if plan is not None else (file.kept_plan or {}).get("priorities", [])
+    )
+    return priorities
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """A session that can't be shown stops neither its process's loops nor what they do for other sessions."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -91,15 +91,23 @@ async def test_lost_turns_are_taken_over_though_the_readers_of_one_can_not_be_to
             await asyncio.sleep(0.05)
 
 
-def test_only_a_database_that_is_away_is_an_outage(user: User) -> None:
-    with (
-        pytest.raises(OperationalError) as too_long,
-        transaction.atomic(),
-        connection.cursor() as cursor,
-    ):
+@transaction.atomic
+def take_too_long() -> None:
+    with connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 10")
         cursor.execute("SELECT pg_sleep(30)")
-    with pytest.raises(OperationalError) as ended, connection.cursor() as cursor:
+
+
+def lose_the_connection() -> None:
+    with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+@pytest.mark.parametrize(("fail", "is_away"), [(take_too_long, False), (lose_the_connection, True)])
+def test_only_a_database_that_is_away_is_an_outage(
+    user: User, fail: Callable[[], None], *, is_away: bool
+) -> None:
+    with pytest.raises(OperationalError) as failed:
+        fail()
     connection.close()
-    assert (is_outage(too_long.value), is_outage(ended.value)) == (False, True)
+    assert is_outage(failed.value) == is_away

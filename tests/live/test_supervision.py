@@ -210,8 +210,11 @@ def test_an_item_without_a_database_stops_its_loop(
 def test_an_items_own_error_of_the_database_is_like_any_other(
     logged: list[EventDict], cause: type[Exception]
 ) -> None:
+    def fail_by_it() -> None:
+        raise OperationalError from cause()
+
     before, items = failures(), Items(LOOP)
     with items.apart("a", session_id="a"):
-        raise OperationalError from cause()
+        fail_by_it()
     assert [entry["event"] for entry in logged] == ["loop_item_failed"]
     assert (failures(), items.is_due("a")) == (before + 1, False)
