@@ -1,9 +1,13 @@
 """Clients and projects: whom documents are about. Another user's looks missing."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_noop
 
-from coaching.models import OWN_NAME, Client, ClientStatus, ClientType, Project, ProjectStatus
+from coaching.models import OWN_NAME, Client, ClientStatus, ClientType, Project
+from coaching.people.own_changes import own_changes
 from coaching.people.profile_changes import offer_library
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
@@ -85,16 +89,23 @@ def create_project(*, user_id: int, client_id: int, name: str, notes: str = "") 
 
 @transaction.atomic
 def change_client(
-    *, user_id: int, client_id: int, name: str, client_type: ClientType, status: ClientStatus, notes: str
+    *, user_id: int, client_id: int, changes: Mapping[str, Any], seen: Mapping[str, Any] | None = None
 ) -> Client:
-    """Change a client. The user stays the one of type `self`. Raises `Refused` and `Client.DoesNotExist`."""
+    """Change fields of a client: `name` as it is shown, `client_type`, `status`, `notes`.
+
+    With the values that were `seen`, only what differs from them is changed. The user stays the one of type
+    `self`. Raises `EditConflict`, `Refused` and `Client.DoesNotExist`.
+    """
     client = Client.of(user_id).select_for_update().get(id=client_id)
-    if (client.client_type == ClientType.SELF) != (client_type == ClientType.SELF):
+    present = {"name": client.shown_name} | {
+        name: getattr(client, name) for name in ("client_type", "status", "notes")
+    }
+    _change(client, changes, seen=seen, present=present)
+    is_own = client.client_type == ClientType.SELF
+    if (present["client_type"] == ClientType.SELF) != is_own:
         raise Refused(ONLY_ONE_SELF)
-    if client.client_type == ClientType.SELF and status != ClientStatus.ACTIVE:
+    if is_own and client.status != ClientStatus.ACTIVE:
         raise Refused(SELF_STAYS)
-    client.name, client.client_type, client.status = _name(name), client_type, status
-    client.notes = notes.strip()[:2_000]
     try:
         with transaction.atomic():
             client.save()
@@ -104,16 +115,39 @@ def change_client(
 
 
 @transaction.atomic
-def change_project(*, user_id: int, project_id: int, name: str, status: ProjectStatus, notes: str) -> Project:
-    """Change a project. Raises `Refused` and `Project.DoesNotExist`."""
+def change_project(
+    *, user_id: int, project_id: int, changes: Mapping[str, Any], seen: Mapping[str, Any] | None = None
+) -> Project:
+    """Change fields of a project: `name`, `status`, `notes`; with what was `seen`, as `change_client` does.
+
+    Raises `EditConflict`, `Refused` and `Project.DoesNotExist`.
+    """
     project = Project.of(user_id).select_for_update(of=("self",)).select_related("client").get(id=project_id)
-    project.name, project.status, project.notes = _name(name), status, notes.strip()[:2_000]
+    present = {name: getattr(project, name) for name in ("name", "status", "notes")}
+    _change(project, changes, seen=seen, present=present)
     try:
         with transaction.atomic():
             project.save()
     except IntegrityError:
         raise Refused(PROJECT_EXISTS, client=project.client.name) from None
     return project
+
+
+def _change(
+    row: Client | Project,
+    changes: Mapping[str, Any],
+    *,
+    seen: Mapping[str, Any] | None,
+    present: Mapping[str, Any],
+) -> None:
+    """Set fields of a locked row. Raises `EditConflict` and `Refused`."""
+    stored = dict(changes)
+    if "name" in changes:
+        stored["name"] = _name(changes["name"])
+    if "notes" in changes:
+        stored["notes"] = changes["notes"].strip()[:2_000]
+    for name in own_changes(changes, seen=seen, present=present, stored=stored):
+        setattr(row, name, stored[name])
 
 
 def _name(name: str) -> str:

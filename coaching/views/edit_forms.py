@@ -17,14 +17,16 @@ from django.utils.translation import gettext as _
 class EditForm(forms.Form):
     """A form of a row. The values that it was shown with are in hidden fields, if `carry` was called.
 
-    `theirs` is what fields say now that both have changed, in words. The fields of a tuple in `UNITS` are one
-    value: whoever changes one of them has changed all.
+    `made_with` are the arguments that make another form of the same row, besides its data. `theirs` is what
+    fields say now that both have changed, in words. The fields of a tuple in `UNITS` are one value: whoever
+    changes one of them has changed all.
     """
 
     UNITS: ClassVar[Collection[tuple[str, ...]]] = ()
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, data: Any = None, *, made_with: Mapping[str, Any], **options: Any) -> None:
+        super().__init__(data, **options)
+        self._made_with = made_with
         self.theirs: Mapping[str, str] = {}
 
     def carry(self) -> None:
@@ -37,8 +39,8 @@ class EditForm(forms.Form):
             field.show_hidden_initial = says
 
     def anew(self, data: QueryDict | None = None) -> Self:
-        """Return another form of the same row, unbound or with `data`. Each form defines it."""
-        raise NotImplementedError
+        """Return another form of the same row, unbound or with `data`."""
+        return type(self)(data, **self._made_with)
 
     def values(self) -> dict[str, Any]:
         """Return a valid form's values for the services."""
@@ -69,10 +71,10 @@ class EditForm(forms.Form):
         """
         own = self._own()
         data = QueryDict(mutable=True)
-        for name in self.fields:
+        for name in present.fields:
             now = _texts(present[name].value())
             data.setlist(name, _sent(self.data, name) if name in own else now)
-            data.setlist(self[name].html_initial_name, now)
+            data.setlist(present[name].html_initial_name, now)
         form = present.anew(data)
         form.full_clean()
         form.theirs = {name: present.in_words(name) for name in both}

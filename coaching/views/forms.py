@@ -5,12 +5,11 @@ Over 300 lines, because it is a list of forms.
 
 from collections.abc import Collection, Mapping
 from datetime import time
-from typing import Any, Self
+from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.http import QueryDict
 from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
@@ -137,12 +136,8 @@ class ProfileForm(EditForm):
     """The profile that Sage uses."""
 
     def __init__(self, data: Any = None, *, initial: Mapping[str, Any] | None = None) -> None:
-        super().__init__(data, initial=initial)
+        super().__init__(data, made_with={"initial": initial}, initial=initial)
         self.carry()
-
-    def anew(self, data: QueryDict | None = None) -> Self:
-        """Return another form of the same profile."""
-        return type(self)(data, initial=self.initial)
 
     name = LineField(
         max_length=100,

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.library.clients import accessible_client, change_client, create_project
 from coaching.library.pages.forms import ClientForm, ProjectForm
-from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of
+from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of, status_of_form
 from coaching.library.removals import conversations_about, delete_client, removal_of_client
 from coaching.library.rows.clients import list_projects
 from coaching.library.rows.folders import Place
-from coaching.models import Client, ClientStatus, ClientType
+from coaching.models import Client, ClientStatus
 from coaching.people.accounts import user_id_of
+from coaching.people.own_changes import EditConflict
 from coaching.views.parts import back_to, or_404
 from sessions_app.errors import Refused
 
@@ -47,6 +48,7 @@ def _page(
     *,
     form: ClientForm | None = None,
     project_form: ProjectForm | None = None,
+    is_conflict: bool = False,
 ) -> HttpResponse:
     place = Place(user_id=client.user_id, client=client)
     context = {**frame_of(request, "documents", user_id=client.user_id), "client": client}
@@ -64,7 +66,7 @@ def _page(
         "is_project_refused": project_form is not None,
     }
     is_refused = form is not None or project_form is not None
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    status = status_of_form(is_refused=is_refused, is_conflict=is_conflict)
     return render(request, "coaching/pages/library_client.html", context, status=status)
 
 
@@ -85,7 +87,14 @@ def _change(request: HttpRequest, client: Client) -> HttpResponse:
     form = ClientForm(request.POST, client=client)
     if form.is_valid():
         try:
-            change_client(user_id=client.user_id, client_id=client.pk, **form.changes())
+            with or_404():
+                change_client(
+                    user_id=client.user_id, client_id=client.pk, changes=form.values(), seen=form.seen()
+                )
+        except EditConflict as conflict:
+            client.refresh_from_db()
+            form = form.renewed(ClientForm(client=client), both=conflict.fields)
+            return _page(request, client, form=form, is_conflict=True)
         except Refused as refusal:
             form.add_error("name", refusal.shown())
         else:
@@ -97,14 +106,8 @@ def _change(request: HttpRequest, client: Client) -> HttpResponse:
 def _set_status(request: HttpRequest, client: Client, status: ClientStatus) -> HttpResponse:
     form = ClientForm({"name": client.name, "client_type": client.client_type}, client=client)
     try:
-        change_client(
-            user_id=client.user_id,
-            client_id=client.pk,
-            name=client.name,
-            client_type=ClientType(client.client_type),
-            status=status,
-            notes=client.notes,
-        )
+        with or_404():
+            change_client(user_id=client.user_id, client_id=client.pk, changes={"status": status})
     except Refused as refusal:
         form.add_error(None, refusal.shown())
         return _page(request, client, form=form)

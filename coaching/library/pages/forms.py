@@ -8,7 +8,8 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
+from coaching.models import Client, ClientStatus, ClientType, Project
+from coaching.views.edit_forms import EditForm
 
 MAX_ID = 2**63 - 1
 STATUSES = [(value, label) for value, label in ClientStatus.choices if value != ClientStatus.ARCHIVED]
@@ -32,7 +33,7 @@ def seen_in(form: QueryDict) -> datetime:
     return seen if seen.tzinfo else seen.replace(tzinfo=UTC)
 
 
-class ClientForm(forms.Form):
+class ClientForm(EditForm):
     """Add or change a client."""
 
     name = forms.CharField(
@@ -56,25 +57,22 @@ class ClientForm(forms.Form):
                 "status": client.status,
                 "notes": client.notes,
             }
-        super().__init__(data, initial=initial, auto_id="client-%s")
+        super().__init__(data, made_with={"client": client}, initial=initial, auto_id="client-%s")
         self.client = client
         if client and client.client_type == ClientType.SELF:
             del self.fields["client_type"], self.fields["status"]
         elif client and client.status == ClientStatus.ARCHIVED:
             del self.fields["status"]
+        if client:
+            self.carry()
 
-    def changes(self) -> dict[str, Any]:
-        """Return a valid form's values for the service."""
+    def values(self) -> dict[str, Any]:
+        """Return a valid form's values for the service that changes a client."""
         assert self.client is not None
-        return {
-            "name": self.cleaned_data["name"],
-            "client_type": ClientType(self.cleaned_data.get("client_type") or self.client.client_type),
-            "notes": self.cleaned_data["notes"],
-            "status": ClientStatus(self.cleaned_data.get("status") or self.client.status),
-        }
+        return {**self.cleaned_data, "status": self.cleaned_data.get("status") or self.client.status}
 
 
-class ProjectForm(forms.Form):
+class ProjectForm(EditForm):
     """Add or change a project."""
 
     name = forms.CharField(
@@ -89,14 +87,6 @@ class ProjectForm(forms.Form):
 
     def __init__(self, data: Any = None, *, project: Project | None = None) -> None:
         initial = {"name": project.name, "notes": project.notes} if project else {}
-        super().__init__(data, initial=initial, auto_id="project-%s")
-        self.project = project
-
-    def changes(self, status: str | None = None) -> dict[str, Any]:
-        """Return a valid form's values for the service."""
-        assert self.project is not None
-        return {
-            "name": self.cleaned_data["name"],
-            "notes": self.cleaned_data["notes"],
-            "status": ProjectStatus(status or self.project.status),
-        }
+        super().__init__(data, made_with={"project": project}, initial=initial, auto_id="project-%s")
+        if project:
+            self.carry()

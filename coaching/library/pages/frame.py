@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -136,3 +137,9 @@ def folder_in(request: HttpRequest, place: Place) -> dict[str, Any]:
         "newer_page": number - 1,
         "older_page": number + 1 if found.total > before + len(found.documents) else 0,
     }
+
+
+def status_of_form(*, is_refused: bool, is_conflict: bool = False) -> HTTPStatus:
+    """Return the status of a page with a form: whether it was refused, and because of another tab."""
+    refused = HTTPStatus.CONFLICT if is_conflict else HTTPStatus.UNPROCESSABLE_ENTITY
+    return refused if is_refused else HTTPStatus.OK

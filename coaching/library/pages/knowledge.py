@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Self
+from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -58,17 +58,14 @@ class EntryForm(EditForm):
 
     def __init__(self, data: Any = None, *, user_id: int, entry: KnowledgeEntry | None = None) -> None:
         initial = {"title": entry.title, "content": entry.content} if entry else {}
-        super().__init__(data, initial=initial, auto_id="entry-%s")
+        made_with = {"user_id": user_id, "entry": entry}
+        super().__init__(data, made_with=made_with, initial=initial, auto_id="entry-%s")
         self.user_id, self.entry = user_id, entry
         if entry:
             del self.fields["client"]
             self.carry()
         else:
             add_clients(self, user_id)
-
-    def anew(self, data: QueryDict | None = None) -> Self:
-        """Return another form of the same entry."""
-        return type(self)(data, user_id=self.user_id, entry=self.entry)
 
 
 def add_clients(form: forms.Form, user_id: int) -> None:

@@ -1,7 +1,5 @@
 """A project's page: its folders, and the forms that change, archive and delete it."""
 
-from http import HTTPStatus
-
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import HttpRequest, HttpResponse
@@ -11,11 +9,12 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.library.clients import accessible_project, change_project
 from coaching.library.pages.forms import ProjectForm
-from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of
+from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of, status_of_form
 from coaching.library.removals import conversations_about, delete_project, removal_of_project
 from coaching.library.rows.folders import Place
 from coaching.models import Project, ProjectStatus
 from coaching.people.accounts import user_id_of
+from coaching.people.own_changes import EditConflict
 from coaching.views.parts import back_to, or_404
 from sessions_app.errors import Refused
 
@@ -37,7 +36,9 @@ def project(request: HttpRequest, project_id: int) -> HttpResponse:
             return _change(request, found)
 
 
-def _page(request: HttpRequest, project: Project, *, form: ProjectForm | None = None) -> HttpResponse:
+def _page(
+    request: HttpRequest, project: Project, *, form: ProjectForm | None = None, is_conflict: bool = False
+) -> HttpResponse:
     place = Place(user_id=project.user_id, client=project.client, project=project)
     context = {
         **frame_of(request, "documents", user_id=project.user_id),
@@ -54,7 +55,7 @@ def _page(request: HttpRequest, project: Project, *, form: ProjectForm | None = 
         "form": form or ProjectForm(project=project),
         "is_form_refused": form is not None,
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
+    status = status_of_form(is_refused=form is not None, is_conflict=is_conflict)
     return render(request, "coaching/pages/library_project.html", context, status=status)
 
 
@@ -62,7 +63,14 @@ def _change(request: HttpRequest, project: Project) -> HttpResponse:
     form = ProjectForm(request.POST, project=project)
     if form.is_valid():
         try:
-            change_project(user_id=project.user_id, project_id=project.pk, **form.changes())
+            with or_404():
+                change_project(
+                    user_id=project.user_id, project_id=project.pk, changes=form.values(), seen=form.seen()
+                )
+        except EditConflict as conflict:
+            project.refresh_from_db()
+            form = form.renewed(ProjectForm(project=project), both=conflict.fields)
+            return _page(request, project, form=form, is_conflict=True)
         except Refused as refusal:
             form.add_error("name", refusal.shown())
         else:
@@ -72,13 +80,8 @@ def _change(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _set_status(request: HttpRequest, project: Project, status: ProjectStatus) -> HttpResponse:
-    change_project(
-        user_id=project.user_id,
-        project_id=project.pk,
-        name=project.name,
-        status=status,
-        notes=project.notes,
-    )
+    with or_404():
+        change_project(user_id=project.user_id, project_id=project.pk, changes={"status": status})
     archived = status == ProjectStatus.ARCHIVED
     said = _("%(name)s was archived.") if archived else _("%(name)s was restored.")
     success(request, said % {"name": project.name})

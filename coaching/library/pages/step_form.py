@@ -1,9 +1,8 @@
 """The forms of a next step: what it says, and what became of it."""
 
-from typing import Any, Self
+from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext_lazy as _
 
@@ -67,17 +66,14 @@ class StepForm(EditForm):
     )
 
     def __init__(self, data: Any = None, *, user_id: int, item: ActionItem | None = None) -> None:
-        super().__init__(data, initial=_initial(item), auto_id="action-%s")
+        made_with = {"user_id": user_id, "item": item}
+        super().__init__(data, made_with=made_with, initial=_initial(item), auto_id="action-%s")
         self.user_id, self.item = user_id, item
         if item:
             del self.fields["client"]
             self.carry()
         else:
             add_clients(self, user_id)
-
-    def anew(self, data: QueryDict | None = None) -> Self:
-        """Return another form of the same step."""
-        return type(self)(data, user_id=self.user_id, item=self.item)
 
     def in_words(self, name: str) -> str:
         """Return what an unbound form's field says; a repetition with its days."""
