@@ -1,6 +1,7 @@
 """The cache in Redis, or while Redis is away one in this process: nobody's sign-in may end with it.
 
-Meanwhile each process counts attempts by itself and knows only the codes that were used there. Redis is asked
+Meanwhile each process counts attempts by itself and knows only the codes that were used there. So it is
+with a Redis that answers and stores nothing: what it reads would say that nobody has tried. Redis is asked
 again a few seconds later, because each try may take as long as its timeout. A command that Redis refuses is
 done in this process, and the next one is Redis's again.
 """
@@ -14,12 +15,14 @@ import structlog
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
-from sessions_app.redis_errors import is_refusal, redis_errors
+from sessions_app.redis_errors import is_refusal, redis_errors, stores_nothing
 
 PAUSE_SECONDS = 5.0
 """After a failure Redis isn't asked for so long."""
 MAX_ENTRIES = 100_000
 """The limits of sign-in are counted in it: a crowd must not push them out."""
+
+_READS = frozenset({"get", "get_many", "has_key"})
 
 logger = structlog.get_logger(__name__)
 
@@ -31,14 +34,20 @@ class Absence:
         self._lock = threading.Lock()
         self._asked_again_at = 0.0
         self._is_away = False
+        self._stores_nothing = False
 
     def is_in_pause(self) -> bool:
         return time.monotonic() < self._asked_again_at
+
+    def is_noted_for(self, command: str) -> bool:
+        """Return whether not to ask Redis: what it didn't store is here, until it stores something again."""
+        return self.is_in_pause() or (self._stores_nothing and command in _READS)
 
     def note(self, error: Exception | None) -> None:
         """Note how a request to Redis ended; what changed is logged once."""
         with self._lock:
             was_away, self._is_away = self._is_away, error is not None
+            self._stores_nothing = error is not None and stores_nothing(error)
             self._asked_again_at = time.monotonic() + PAUSE_SECONDS if error else 0.0
         if error and not was_away:
             logger.warning("cache_without_redis", error=type(error).__name__)
@@ -60,12 +69,12 @@ def _redis_or_own(name: str) -> Callable[..., Any]:
     ask_redis, ask_own = getattr(RedisCacheClient, name), getattr(_own, name)
 
     def ask(client: RedisCacheClient, *given: Any) -> Any:
-        if absence.is_in_pause():
+        if absence.is_noted_for(name):
             return ask_own(*given)
         try:
             answer = ask_redis(client, *given)
         except _errors() as error:
-            if is_refusal(error):
+            if is_refusal(error) and not stores_nothing(error):
                 logger.warning("cache_refused", command=name, error=type(error).__name__)
             else:
                 absence.note(error)

@@ -16,3 +16,12 @@ def is_refusal(error: Exception) -> bool:
     """Return whether Redis is there and has refused a command."""
     client = sys.modules.get("redis.exceptions")
     return client is not None and isinstance(error, client.ResponseError)
+
+
+def stores_nothing(error: Exception) -> bool:
+    """Return whether Redis answers and stores nothing: it is full, a replica, or its disk or rights fail."""
+    client = sys.modules.get("redis.exceptions")
+    if client is None:
+        return False
+    known = isinstance(error, client.OutOfMemoryError | client.ReadOnlyError | client.NoPermissionError)
+    return known or str(error).startswith(("MISCONF", "NOREPLICAS"))

@@ -13,6 +13,7 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
+from sage import shared_cache
 from sage.shared_cache import PAUSE_SECONDS, absence
 from tests.conftest import PASSWORD
 from tests.faults.cluster import RedisServer
@@ -99,6 +100,41 @@ def test_a_command_that_redis_refuses_is_done_here_and_the_next_one_is_asked_of_
         assert cache.get("place") == "process"
         assert not absence.is_in_pause()
         cache.clear()
+        cache.close()
+        server.shutdown()
+
+
+class _Full(socketserver.StreamRequestHandler):
+    """Reads nothing, and stores nothing while it is full."""
+
+    is_full = True
+
+    def handle(self) -> None:
+        while head := self.rfile.readline():
+            parts = [self.rfile.read(int(self.rfile.readline()[1:]) + 2) for _ in range(int(head[1:]))]
+            match parts[0].strip().upper():
+                case b"GET":
+                    self.wfile.write(b"$-1\r\n")
+                case b"SET" if self.is_full:
+                    self.wfile.write(b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+                case _:
+                    self.wfile.write(b"+OK\r\n")
+
+
+def test_what_a_full_redis_does_not_store_is_read_here_until_it_stores_again(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_cache, "PAUSE_SECONDS", 0.0)
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Full) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        _use(settings, f"redis://127.0.0.1:{server.server_address[1]}/0")
+        for count in (1, 2):
+            cache.set("attempts", count)
+            assert cache.get("attempts") == count, "nobody is counted"
+        monkeypatch.setattr(_Full, "is_full", False)
+        cache.set("attempts", 3)
+        assert cache.get("attempts") is None, "what is in Redis counts"
         cache.close()
         server.shutdown()
 
