@@ -86,13 +86,18 @@ def warn_of_foreign_origins(**_: object) -> list[checks.CheckMessage]:
             id="sage.W014",
         )
         for origin in settings.CSRF_TRUSTED_ORIGINS
-        if not validate_host(_host_of(origin), settings.ALLOWED_HOSTS)
+        if not _is_allowed(origin)
     ]
 
 
-def _host_of(origin: str) -> str:
-    host, _ = split_domain_port(urlsplit(origin).netloc.removeprefix("*."))
-    return host
+def _is_allowed(origin: str) -> bool:
+    """Return whether the host of an origin is allowed; with an asterisk, whether one of its hosts is."""
+    place = urlsplit(origin).netloc
+    host, _ = split_domain_port(place.removeprefix("*."))
+    if not place.startswith("*."):
+        return validate_host(host, settings.ALLOWED_HOSTS)
+    is_one_allowed = any(each.lower().endswith(f".{host}") for each in settings.ALLOWED_HOSTS)
+    return is_one_allowed or validate_host(f"any.{host}", settings.ALLOWED_HOSTS)
 
 
 def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
