@@ -153,6 +153,30 @@ def test_a_step_whose_adding_was_undone_is_restored_on_its_page(signed_in: Brows
     assert address_of(step) in page_of(signed_in, "/library/actions/")
 
 
+def test_undo_on_a_notes_page_takes_back_what_it_says_once_and_nothing_that_came_later(
+    signed_in: Browser, user: User
+) -> None:
+    new = NewEntry(client_id=own_client(user.pk).pk, title="Rent", content="It is due on the first.")
+    entry = propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
+    undos = []
+    for title in ("Rent of the flat", "Rent of the yard"):
+        signed_in.post(address_of(entry), {"title": title, "content": entry.content})
+        newest = LibraryEffect.of(user.pk).filter(entry=entry).latest("id")
+        undos.append(f"/library/effects/{newest.pk}/undo/")
+        assert undos[-1] in page_of(signed_in, address_of(entry))
+    titles = []
+    for undo in (undos[0], undos[1], undos[1], undos[0]):
+        said = signed_in.post(undo, follow=True).content.decode()
+        entry.refresh_from_db()
+        titles.append((entry.title, "Undone." in said))
+    assert titles == [
+        ("Rent of the yard", False),
+        ("Rent of the flat", True),
+        ("Rent of the flat", False),
+        ("Rent", True),
+    ]
+
+
 def test_dismiss_in_an_old_tab_leaves_what_was_accepted(signed_in: Browser, user: User) -> None:
     step = add_step(user, made_by=MadeBy.PIPELINE)
     new = NewEntry(client_id=own_client(user.pk).pk, title="Rent", content="It is due on the first.")
