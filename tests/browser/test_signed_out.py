@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, expect
 
 from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until_done
 from tests.conftest import PASSWORD
@@ -56,7 +57,7 @@ async def test_nobody_else_who_signs_in_there_gets_it(
     known_user: User, page: Page, session: Session, other_user: User
 ) -> None:
     other_user.password = known_user.password
-    await other_user.asave()
+    await in_database(other_user.save)
     await page.goto(path_of(session))
     await sign_out_elsewhere(page)
     await expect(page.locator("#connection")).to_contain_text("You’ve been signed out")
