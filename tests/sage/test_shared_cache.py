@@ -117,8 +117,10 @@ class _Full(socketserver.StreamRequestHandler):
                     self.wfile.write(b"$-1\r\n")
                 case b"SET" if self.is_full:
                     self.wfile.write(b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
-                case _:
+                case b"SET":
                     self.wfile.write(b"+OK\r\n")
+                case _:
+                    self.wfile.write(b"-ERR unknown command\r\n")
 
 
 def test_what_a_full_redis_does_not_store_is_read_here_until_it_stores_again(
@@ -128,7 +130,7 @@ def test_what_a_full_redis_does_not_store_is_read_here_until_it_stores_again(
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Full) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        _use(settings, f"redis://127.0.0.1:{server.server_address[1]}/0")
+        _use(settings, f"redis://127.0.0.1:{server.server_address[1]}/0?protocol=2")
         for count in (1, 2):
             cache.set("attempts", count)
             assert cache.get("attempts") == count, "nobody is counted"
