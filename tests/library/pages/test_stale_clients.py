@@ -1,0 +1,86 @@
+"""Two tabs with the same client or project: each save changes what its author changed, and nothing else."""
+
+from http import HTTPStatus
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
+
+from coaching.library.clients import create_client, create_project, own_client
+from coaching.models import Client, ClientType, Project
+from tests.form_fields import form_with
+from tests.library.pages.test_stale_pages import page_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def mill(user: User) -> Client:
+    return create_client(user_id=user.pk, name="Mill Ltd", client_type=ClientType.COMPANY, notes="Grain.")
+
+
+@pytest.fixture(params=["client", "project"])
+def row(request: pytest.FixtureRequest, mill: Client) -> Client | Project:
+    """A client, and a project."""
+    if request.param == "client":
+        return mill
+    return create_project(user_id=mill.user_id, client_id=mill.pk, name="Purchase", notes="Of the yard.")
+
+
+def address_of(row: Client | Project) -> str:
+    return f"/library/{'clients' if isinstance(row, Client) else 'projects'}/{row.pk}/"
+
+
+def test_two_forms_that_change_different_fields_of_a_client_or_project_keep_both(
+    signed_in: Browser, row: Client | Project
+) -> None:
+    shown = form_with(page_of(signed_in, address_of(row)), "initial-name")
+    signed_in.post(address_of(row), shown | {"notes": "Rye."})
+    signed_in.post(address_of(row), {"do": "archive"})
+    answer = signed_in.post(address_of(row), shown | {"name": "Mill & Sons"})
+    assert answer.status_code == HTTPStatus.SEE_OTHER
+    row.refresh_from_db()
+    assert (row.name, row.notes, row.status) == ("Mill & Sons", "Rye.", "archived")
+
+
+def test_where_both_changed_the_same_field_of_a_client_or_project_both_are_shown(
+    signed_in: Browser, row: Client | Project
+) -> None:
+    shown = form_with(page_of(signed_in, address_of(row)), "initial-name")
+    signed_in.post(address_of(row), shown | {"notes": "Theirs.", "name": "Theirs & Sons"})
+    stale = signed_in.post(address_of(row), shown | {"notes": "Mine."})
+    page = stale.content.decode()
+    assert stale.status_code == HTTPStatus.CONFLICT
+    assert ("Nothing is saved yet" in page, 'dir="auto">Theirs.<' in page) == (True, True)
+    row.refresh_from_db()
+    assert row.notes == "Theirs."
+    again = form_with(page, "initial-name")
+    assert (again["name"], again["notes"]) == (["Theirs & Sons"], ["Mine."])
+    assert signed_in.post(address_of(row), again).status_code == HTTPStatus.SEE_OTHER
+    row.refresh_from_db()
+    assert (row.name, row.notes) == ("Theirs & Sons", "Mine.")
+
+
+def test_a_form_of_a_client_or_project_that_arrives_twice_is_no_conflict(
+    signed_in: Browser, row: Client | Project
+) -> None:
+    shown = form_with(page_of(signed_in, address_of(row)), "initial-name")
+    for _again in range(2):
+        answer = signed_in.post(address_of(row), shown | {"name": "Mill  & Sons", "notes": " One\r\ntwo "})
+        assert answer.status_code == HTTPStatus.SEE_OTHER
+    row.refresh_from_db()
+    assert (row.name, row.notes.splitlines()) == ("Mill & Sons", ["One", "two"])
+
+
+def test_the_own_client_is_only_renamed_by_another_name(signed_in: Browser, user: User) -> None:
+    own = own_client(user.pk)
+    german = {"Accept-Language": "de"}
+    shown = form_with(signed_in.get(address_of(own), headers=german).content.decode(), "initial-name")
+    assert shown["name"] == ["Ich"]
+    signed_in.post(address_of(own), shown | {"notes": "Mine."}, headers=german)
+    own.refresh_from_db()
+    assert (own.name, own.notes) == ("Me", "Mine.")
+    answer = signed_in.post(address_of(own), shown | {"notes": "Mine.", "name": "Ada"}, headers=german)
+    assert answer.status_code == HTTPStatus.SEE_OTHER
+    own.refresh_from_db()
+    assert own.name == "Ada"
