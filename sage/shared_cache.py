@@ -22,7 +22,8 @@ PAUSE_SECONDS = 5.0
 MAX_ENTRIES = 100_000
 """The limits of sign-in are counted in it: a crowd must not push them out."""
 
-_READS = frozenset({"get", "get_many", "has_key"})
+_STORING = frozenset({"add", "set", "set_many"})
+"""The commands that a Redis which stores nothing refuses; to delete and to expire are among those it does."""
 
 logger = structlog.get_logger(__name__)
 
@@ -41,7 +42,7 @@ class Absence:
 
     def is_noted_for(self, command: str) -> bool:
         """Return whether not to ask Redis: what it didn't store is here, until it stores something again."""
-        return self.is_in_pause() or (self._stores_nothing and command in _READS)
+        return self.is_in_pause() or (self._stores_nothing and command not in _STORING)
 
     def note(self, error: Exception | None) -> None:
         """Note how a request to Redis ended; what changed is logged once."""

@@ -119,6 +119,8 @@ class _Full(socketserver.StreamRequestHandler):
                     self.wfile.write(b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
                 case b"SET":
                     self.wfile.write(b"+OK\r\n")
+                case b"DEL":
+                    self.wfile.write(b":0\r\n")
                 case _:
                     self.wfile.write(b"-ERR unknown command\r\n")
 
@@ -133,7 +135,9 @@ def test_what_a_full_redis_does_not_store_is_read_here_until_it_stores_again(
         _use(settings, f"redis://127.0.0.1:{server.server_address[1]}/0?protocol=2")
         for count in (1, 2):
             cache.set("attempts", count)
+            cache.delete("something_else")
             assert cache.get("attempts") == count, "nobody is counted"
+            assert cache.incr("attempts") == count + 1
         monkeypatch.setattr(_Full, "is_full", False)
         cache.set("attempts", 3)
         assert cache.get("attempts") is None, "what is in Redis counts"
