@@ -119,7 +119,8 @@ def _next_date(step: ActionItem, changes: Mapping[str, Any], resolution: Resolut
     """Return those of the changes that say when a repeating step is due next, once it is done."""
     done_for = resolution.occurrence if resolution.becomes == "done" else None
     is_moved = changes.get("due_date", done_for) != done_for
-    if done_for is None or not is_moved or not step.repeats or step.state != ActionState.OPEN:
+    is_repeating = step.repeats or changes.get("repeats")
+    if done_for is None or not is_moved or not is_repeating or step.state != ActionState.OPEN:
         return {}
     return {name: changes[name] for name in ("due_date", "due_time") if name in changes}
 

@@ -449,6 +449,18 @@ def test_a_program_names_the_date_that_is_done_and_the_one_to_which_the_step_mov
     assert send_keyed(secret, "patch", path, last, key="last").json()["state"] == "done"
 
 
+def test_a_step_that_is_done_and_repeats_from_then_on_moves_to_the_date_that_a_program_names(
+    user: User,
+) -> None:
+    secret = token(user)
+    made = send_keyed(secret, "post", "/steps", {"title": "Water", "due_date": "2027-01-04"}).json()
+    sent = {"state": "done", "occurrence": "2027-01-04", "repeats": "weekly", "due_date": "2027-01-13"}
+    assert send_keyed(secret, "patch", f"/steps/{made['id']}", sent, key="one").status_code == 200
+    item = ActionItem.of(user.pk).get()
+    assert (item.state, item.due_date) == ("open", date(2027, 1, 13))
+    assert [change.due_date for change in item.changes.filter(kind="done")] == [date(2027, 1, 4)]
+
+
 def test_a_file_that_is_written_again_by_one_request_is_written_once(user: User) -> None:
     give_things(user, "secret")
     secret, path = token(user, "write"), f"/files/{FILE_PATH}"
