@@ -1,6 +1,7 @@
 """The admin of this app, one module per part of the models."""
 
 from coaching.admin import (
+    accounts,
     backups,
     briefs,
     calendar,
@@ -17,6 +18,7 @@ from coaching.admin import (
 )
 
 __all__ = [
+    "accounts",
     "backups",
     "briefs",
     "calendar",
