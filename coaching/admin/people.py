@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
+from coaching.admin.accounts import may_touch
 from coaching.models import Profile
 
 
@@ -55,3 +56,7 @@ class AuthenticatorAdmin(admin.ModelAdmin):
     def has_change_permission(self, request: object, obj: object = None) -> bool:
         """Nobody changes them."""
         return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
+        """Other staff leave a superuser's account as safe as it is."""
+        return super().has_delete_permission(request, obj) and may_touch(request, obj and obj.user)

@@ -2,14 +2,17 @@
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
+from coaching.admin.accounts import ANOTHERS_ADDRESS, ANOTHERS_NAME
 from tests.conftest import MakeUser
 
 pytestmark = pytest.mark.django_db
 
 RIGHTS = ("view", "add", "change", "delete")
+NAMES = ("user", "group", "emailaddress", "authenticator")
 PASSWORD = "correct horse battery staple"
 
 
@@ -23,9 +26,7 @@ def client_of(user: User) -> Client:
 def staff(make_user: MakeUser) -> User:
     member = make_user("staff", is_staff=True)
     member.user_permissions.set(
-        Permission.objects.filter(
-            codename__in=[f"{right}_{name}" for right in RIGHTS for name in ("user", "group", "emailaddress")]
-        )
+        Permission.objects.filter(codename__in=[f"{right}_{name}" for right in RIGHTS for name in NAMES])
     )
     return member
 
@@ -100,6 +101,72 @@ def test_staff_neither_shut_out_nor_delete_a_superuser(staff: User, chief: User)
     assert User.objects.get(id=chief.id).is_active
 
 
+def test_staff_leave_a_superusers_addresses_and_second_factor(staff: User, chief: User) -> None:
+    row = EmailAddress.objects.create(user=chief, email=chief.email, primary=True, verified=True)
+    factor = Authenticator.objects.create(user=chief, type=Authenticator.Type.TOTP, data={})
+    client = client_of(staff)
+    assert client.post(f"/admin/account/emailaddress/{row.id}/change/", {}).status_code == 403
+    for page, kept in (("account/emailaddress", row), ("mfa/authenticator", factor)):
+        assert client.post(f"/admin/{page}/{kept.pk}/delete/", {"post": "yes"}).status_code == 403
+        chosen = {"action": "delete_selected", "_selected_action": [kept.pk], "post": "yes"}
+        client.post(f"/admin/{page}/", chosen)
+        kept.refresh_from_db()
+    assert client_of(chief).post(
+        f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"}
+    ).status_code == 302  # fmt: skip
+
+
+def test_staff_give_no_account_a_name_that_stands_for_another_at_sign_in(staff: User, chief: User) -> None:
+    client = client_of(staff)
+    renamed = account_form(staff, username=chief.email.upper())
+    assert ANOTHERS_NAME in client.post(f"/admin/auth/user/{staff.id}/change/", renamed).content.decode()
+    new = {"usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
+    added = client.post("/admin/auth/user/add/", {**new, "username": chief.email})
+    assert ANOTHERS_NAME in added.content.decode()
+    assert set(User.objects.values_list("username", flat=True)) == {"staff", "chief"}
+    assert client.post("/admin/auth/user/add/", {**new, "username": "new"}).status_code == 302
+    itself = account_form(staff, username=staff.email)
+    assert client.post(f"/admin/auth/user/{staff.id}/change/", itself).status_code == 302
+
+
+def test_staff_confirm_no_address_that_another_account_has(staff: User, make_user: MakeUser) -> None:
+    person = make_user("person")
+    row = EmailAddress.objects.create(user=staff, email=person.email)
+    client = client_of(staff)
+    page = client.post(f"/admin/account/emailaddress/{row.id}/change/", {"verified": "on", "primary": "on"})
+    assert ANOTHERS_ADDRESS in page.content.decode()
+    chosen = {"action": "make_verified", "_selected_action": [row.id]}
+    assert (
+        ANOTHERS_ADDRESS in client.post("/admin/account/emailaddress/", chosen, follow=True).content.decode()
+    )
+    row.refresh_from_db()
+    assert (row.verified, row.primary) == (False, False)
+    person.delete()
+    client.post("/admin/account/emailaddress/", chosen)
+    row.refresh_from_db()
+    assert row.verified
+
+
+def test_staff_who_only_see_addresses_confirm_none(make_user: MakeUser) -> None:
+    looking = make_user("looking", is_staff=True)
+    looking.user_permissions.add(Permission.objects.get(codename="view_emailaddress"))
+    row = EmailAddress.objects.create(user=make_user("person"), email="person@example.org")
+    chosen = {"action": "make_verified", "_selected_action": [row.id]}
+    assert client_of(looking).post("/admin/account/emailaddress/", chosen).status_code in {200, 302}
+    row.refresh_from_db()
+    assert not row.verified
+
+
+def test_staff_make_no_second_address_the_main_one(staff: User, make_user: MakeUser) -> None:
+    person = make_user("person")
+    EmailAddress.objects.create(user=person, email=person.email, primary=True, verified=True)
+    row = EmailAddress.objects.create(user=person, email="other@example.org")
+    address = f"/admin/account/emailaddress/{row.id}/change/"
+    assert client_of(staff).post(address, {"primary": "on", "verified": "on"}).status_code == 302
+    row.refresh_from_db()
+    assert (row.verified, row.primary) == (True, False)
+
+
 def test_staff_shut_out_somebody_else(staff: User, make_user: MakeUser) -> None:
     person = make_user("person")
     shut_out = account_form(person)
@@ -116,6 +183,7 @@ def test_staff_change_no_group(staff: User) -> None:
     given = {"name": "helpers", "permissions": [words.id]}
     assert client.post(f"/admin/auth/group/{group.id}/change/", given).status_code == 403
     assert client.post("/admin/auth/group/add/", {**given, "name": "others"}).status_code == 403
+    assert client.post(f"/admin/auth/group/{group.id}/delete/", {"post": "yes"}).status_code == 403
     assert not group.permissions.exists()
 
 
