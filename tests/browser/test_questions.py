@@ -187,7 +187,7 @@ async def test_ratings_are_given_by_keyboard_alone(
     assert watcher.faults == []
 
 
-async def test_a_message_that_is_refused_behind_an_answer_leaves_stop_in_its_place(
+async def test_a_message_that_comes_behind_an_answer_waits_and_leaves_stop_in_its_place(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
     held: list[str | bytes] = []
@@ -206,7 +206,11 @@ async def test_a_message_that_is_refused_behind_an_answer_leaves_stop_in_its_pla
 
     await page.route_web_socket("**/ws/**", hold)
     practice.script(
-        [Reply.of(Text("Good morning."), PILLS), Reply.of(Text("I'm "), Hold("half"), Text("glad."))]
+        [
+            Reply.of(Text("Good morning."), PILLS),
+            Reply.of(Text("I'm "), Hold("half"), Text("glad.")),
+            "Tell me.",
+        ]
     )
     await page.goto(path_of(session))
     await say(page, "Hello")
@@ -221,13 +225,14 @@ async def test_a_message_that_is_refused_behind_an_answer_leaves_stop_in_its_pla
     is_slow = False
     for frame in held:
         routes[-1].send(frame)
-    await expect(page.locator("#notices")).to_contain_text("Sage is still answering.")
-    await expect(page.get_by_label("Your message")).to_have_value("And another thing")
+    await expect(page.locator("#queued")).to_contain_text("And another thing")
+    await expect(page.get_by_label("Your message")).to_have_value("")
+    await expect(page.locator("#notices")).to_be_empty()
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "streaming")
     await expect(page.get_by_role("button", name="Stop")).to_be_enabled()
-    await expect(page.get_by_role("button", name="Send when Sage has finished")).to_be_enabled()
     practice.release("half")
-    await until_done(page)
+    await expect(page.locator("#messages")).to_contain_text("Tell me.")
+    await expect(page.locator("#queued")).to_be_empty()
     assert watcher.faults == []
 
 
