@@ -157,8 +157,8 @@ class StepEdit(_Given):
     occurrence: date | None = Field(
         default=None,
         description="With the state done: the due date for which a step that repeats is done. 409 if it has "
-        "moved on from that date. Another due_date beside it is the one to which the step moves on. Without "
-        "this, it is done for its present date, or for the due_date of the request.",
+        "moved on from that date. Another due date beside it is the one to which the step moves on. Without "
+        "this, it is done for its present date, or for the due date of the request.",
     )
 
 

@@ -58,7 +58,7 @@ async def test_eight_parts_of_the_map_are_eight_lines_on_a_phone(
     await page.evaluate("() => scrollTo({ top: 200, behavior: 'instant' })")
     lines = await page.evaluate(LINES)
     assert len(lines) == len(PARTS)
-    assert all(line <= 40 and top == 60 for line, top in lines), lines
+    assert all(line <= 40 and top == 52 for line, top in lines), lines
     first = page.locator(".call.is-answered").first
     await expect(first.locator("summary")).to_contain_text("How is work going? (1 of 8)")
     await expect(first.locator(".folded-choice")).to_have_text("Thriving")

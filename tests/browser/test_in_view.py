@@ -226,7 +226,7 @@ async def test_a_conversation_that_fits_on_a_phone_is_shown_from_its_beginning(
     )
     words = "\n\n".join("A few words." for _ in range(7))
     practice.script([Reply.of(Text(words), Hold("end"), pills), WORDS])
-    page = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    page = await (await open_context(cookie, viewport={"width": 360, "height": 680})).new_page()
     await page.goto("/chat/")
     await page.get_by_role("button", name="New conversation").click()
     await practice.reached("end")
