@@ -79,7 +79,7 @@ async def test_a_page_waits_for_a_yes_and_a_new_one_is_undone(
     await say(page, "Goodbye")
     await until_asked(page, "Shall I end this conversation?")
     await page.get_by_role("button", name="No, thanks").click()
-    await until_done(page)
+    await until_done(page, 2)
     await expect(page.locator("#messages .call").last).to_contain_text("You said no. Nothing was changed.")
     await assert_a_reload_shows_the_same(page)
     assert watcher.faults == []
