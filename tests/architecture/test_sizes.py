@@ -76,3 +76,21 @@ def test_methods_and_inner_functions_are_counted_too() -> None:
     inner = "\n".join(f"    {line}" for line in function(lines=41).splitlines())
     assert faults(f"class Each:\n{inner}\n") == ["act has 41 lines"]
     assert faults(f"def outer():\n{inner}\n") == ["outer has 42 lines", "act has 41 lines"]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "if a:\n    pass\nelse:\n{}",
+        "try:\n{}\nfinally:\n    pass",
+        "try:\n    pass\nexcept A:\n{}",
+        "try:\n    pass\nfinally:\n{}",
+        "match a:\n    case 1:\n{}",
+        "with a:\n{}",
+        "for a in b:\n{}",
+    ],
+)
+def test_a_function_is_found_in_any_statement(around: str) -> None:
+    depth = "        " if "case" in around else "    "
+    inner = "\n".join(depth + line for line in function(lines=41).splitlines())
+    assert faults(around.format(inner)) == ["act has 41 lines"]
