@@ -209,6 +209,8 @@ def test_a_cluster_that_was_copied_with_another_machines_owner_is_refused_with_t
 ) -> None:
     server, account = _server(data_dir), system_account()
     assert account is not None
+    server.join()
+    server.leave()
     os.chown(server.folder, 1, -1)
     with pytest.raises(StartError, match=f"chown --recursive {account.pw_name} {server.folder}"):
         server.join()
