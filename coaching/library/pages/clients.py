@@ -92,7 +92,8 @@ def _change(request: HttpRequest, client: Client) -> HttpResponse:
                     user_id=client.user_id, client_id=client.pk, changes=form.values(), seen=form.seen()
                 )
         except EditConflict as conflict:
-            client.refresh_from_db()
+            with or_404():
+                client.refresh_from_db()
             form = form.renewed(ClientForm(client=client), both=conflict.fields)
             return _page(request, client, form=form, is_conflict=True)
         except Refused as refusal:

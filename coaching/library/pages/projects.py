@@ -68,7 +68,8 @@ def _change(request: HttpRequest, project: Project) -> HttpResponse:
                     user_id=project.user_id, project_id=project.pk, changes=form.values(), seen=form.seen()
                 )
         except EditConflict as conflict:
-            project.refresh_from_db()
+            with or_404():
+                project.refresh_from_db()
             form = form.renewed(ProjectForm(project=project), both=conflict.fields)
             return _page(request, project, form=form, is_conflict=True)
         except Refused as refusal:
