@@ -11,6 +11,7 @@ import uuid
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import structlog
 from django.conf import settings
@@ -66,6 +67,7 @@ class Runner:
         self.running: dict[uuid.UUID, RunningTurn] = {}
         self.follow_ups = FollowUps()
         self._connection = ModelConnection()
+        self._openings: WeakValueDictionary[tuple[int, uuid.UUID], asyncio.Lock] = WeakValueDictionary()
         self._withdrawn: set[asyncio.Task[None]] = set()
         self.second_looks = SecondLooks(self._connection)
         self._shown_task: asyncio.Task[None] | None = None
@@ -90,7 +92,9 @@ class Runner:
         """
         self._refuse_while_draining()
         metadata = await _scan(request) if is_long(request.text) else None
-        async with turn_starts().slot(is_of_program=bool(request.program)):
+        # One at a time in a session: whoever sends a message again finds its turn running, to wait for it.
+        one = self._openings.setdefault((request.user_id, request.session_id), asyncio.Lock())
+        async with one, turn_starts().slot(is_of_program=bool(request.program)):
             self._refuse_while_draining()  # it may have begun meanwhile
             return await self._open_turn(request, metadata)
 

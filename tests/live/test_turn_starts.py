@@ -1,19 +1,25 @@
-"""What a runner does while other turns start: an answer's end waits, and none starts that drains."""
+"""What a runner does while other turns start: an answer's end waits, none starts that drains.
+
+A message that is sent again meanwhile opens none, and waits for the same answer.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
 
 from coaching.live.runner import RestartingError, Runner
 from coaching.people.turn_starts import AT_ONCE, SLOT_SECONDS, turn_starts
-from coaching.practice import PracticeServer
+from coaching.practice import Hold, PracticeServer, Reply
 from coaching.turns.answering import STARTS_SECONDS
 from coaching.turns.request import TurnRequest
 from sessions_app.database import in_database
 from sessions_app.models import Session, Turn, TurnStatus
+from sessions_app.session_events import Numbered, listeners
 from tests.live.test_successors import attached, open_conversation, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -78,3 +84,45 @@ async def test_a_turn_that_waits_to_start_is_refused_once_its_process_drains(
         with pytest.raises(RestartingError):
             await waiting
     assert not await in_database(Turn.unscoped.filter(session=session).exists)
+
+
+class SlowListener:
+    """Hears of a session's commits, and keeps the thread that committed until it may go on."""
+
+    def __init__(self, session: Session) -> None:
+        self._session_id = session.id
+        self._has_heard = threading.Event()
+        self.may_go_on = threading.Event()
+
+    def woken(self, session_id: UUID, facts: Sequence[Numbered]) -> None:
+        if session_id == self._session_id and not self._has_heard.is_set():
+            self._has_heard.set()
+            self.may_go_on.wait(20)
+
+    async def until_committed(self) -> None:
+        assert await asyncio.to_thread(self._has_heard.wait, 20)
+
+
+async def test_a_message_sent_again_while_its_turn_is_opened_waits_for_the_same_answer(
+    user: User, runner: Runner, practice: PracticeServer
+) -> None:
+    practice.script([Reply.of("A moment", Hold("thinking"), ".")])
+    session = await in_database(open_conversation, user)
+    message = TurnRequest(
+        kind="message", user_id=user.pk, session_id=session.id, text="Hello", client_id=str(uuid4())
+    )
+    listener = SlowListener(session)
+    listeners.add(listener)
+
+    async def send() -> tuple[bool, bool]:
+        started = await runner.open_turn(message)
+        return started.opened.is_new, await runner.wait_until_idle(session.id, seconds=0)
+
+    first = asyncio.create_task(send())
+    await listener.until_committed()
+    again = asyncio.create_task(send())
+    await asyncio.wait([again], timeout=0.5)
+    listener.may_go_on.set()
+    assert [await first, await again] == [(True, False), (False, False)]
+    practice.release("thinking")
+    assert await runner.wait_until_idle(session.id, seconds=10)
