@@ -96,7 +96,7 @@ EVENING: Sequence[Step] = (
     Say("what if I can't tell?", "question"),
     Tap("little"),
     Say("calm-ish", "answer"),
-    Tap("People"),
+    Tap("Relationships"),
     Say("The soup", "answer"),
     Say("actually, make the mood content", "correction"),
     Tap("yes"),
