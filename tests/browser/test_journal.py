@@ -1,7 +1,8 @@
 """The journal in a browser: by keyboard, for axe, and on paper."""
 
 import io
-from datetime import timedelta
+import re
+from datetime import UTC, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -32,9 +33,13 @@ def png_of(colour: str) -> bytes:
 
 
 def keep_days(user: User) -> list[str]:
-    """Store a plan and a log of three days of last month; return the days."""
+    """Store a plan and a log of three days of the month before last; return the days.
+
+    Last month's page may show today, among the days after it.
+    """
     Profile.unscoped.create(user=user, timezone="UTC", timezone_source="user", country="DE")
-    first = (timezone.now().replace(day=1) - timedelta(days=1)).date().replace(day=3)
+    last_month = local_day(timezone.now(), UTC).replace(day=1) - timedelta(days=1)
+    first = (last_month.replace(day=1) - timedelta(days=1)).replace(day=3)
     days = [first + timedelta(days=number) for number in (0, 1, 7)]
     for day in days:
         DayPlan.unscoped.create(
@@ -67,6 +72,8 @@ async def test_past_days_are_read_by_keyboard_and_a_week_prints(
     await unfold(page)
     await page.locator(".month a[aria-current=date]").focus()
     await page.keyboard.press("PageUp")
+    await expect(page).to_have_url(re.compile(r"/journal/\?month=[0-9]{4}-[0-9]{2}$"))
+    await page.goto(f"/journal/?month={days[0][:7]}")
     await expect(page.locator(".month a")).to_have_count(3)
     await expect(page.locator(".stream-day")).to_have_count(3)
     await unfold(page)

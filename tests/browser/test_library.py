@@ -1,6 +1,7 @@
 """The library in a browser: files that are dropped arrive one by one; a review is accepted and undone."""
 
 import re
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.async_api import FilePayload, Page, expect
 
+from coaching.clock.days import local_day
 from coaching.library.clients import own_client
 from coaching.library.pipeline.attachments import TOO_MANY
 from coaching.models import Document, DocumentState
@@ -42,7 +44,7 @@ WATCH_NAMES = """() => {
 async def test_a_phone_is_not_told_to_drag_files(open_context: OpenContext, cookie: str) -> None:
     phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
     page = await (await open_context(cookie, **phone)).new_page()
-    today = f"/journal/{timezone.now().date()}/"
+    today = f"/journal/{local_day(timezone.now(), UTC)}/"
     for address, words in (
         ("/library/", "Choose files or take a photo"),
         (today, "Choose photos or take one"),
