@@ -28,6 +28,7 @@ from coaching.models import (
 )
 from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents
+from coaching.practice.coach.tour import answer
 from coaching.practice.script import Reply
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
@@ -55,6 +56,8 @@ class _Model:
         if is_analysis(body):
             return analyse(body)
         documents = sent_documents(body)
+        if not documents:  # a job that an earlier row has left to this worker
+            return answer(body)
         self.asked.append((time.time(), tuple(document.id for document in documents)))
         reply = answer_of([row_for(document, "letter", 0.95, why="It is one.") for document in documents])
         return Reply(reply.blocks, tokens_per_second=0.0, first_token_seconds=ANSWER_SECONDS)
