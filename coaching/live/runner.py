@@ -11,7 +11,6 @@ import uuid
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
-from weakref import WeakValueDictionary
 
 import structlog
 from django.conf import settings
@@ -24,6 +23,7 @@ from coaching.engine.metrics import TURNS
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, TurnDone
 from coaching.live.follow_ups import FollowUps
+from coaching.live.openings import WAIT_SECONDS, Openings
 from coaching.live.readers import Readers, publish_lost_end
 from coaching.live.running import RunningTurn, apply_setup, store_shown
 from coaching.live.second_looks import SecondLooks
@@ -61,13 +61,13 @@ class RestartingError(Refused):
 class Runner:
     """Runs the turns of this process. Its methods belong to one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, opening_seconds: float = WAIT_SECONDS) -> None:
         self.owner = leases.new_owner()
         self.readers = Readers()
         self.running: dict[uuid.UUID, RunningTurn] = {}
         self.follow_ups = FollowUps()
         self._connection = ModelConnection()
-        self._openings: WeakValueDictionary[tuple[int, uuid.UUID], asyncio.Lock] = WeakValueDictionary()
+        self._openings = Openings(wait_seconds=opening_seconds)
         self._withdrawn: set[asyncio.Task[None]] = set()
         self.second_looks = SecondLooks(self._connection)
         self._shown_task: asyncio.Task[None] | None = None
@@ -92,8 +92,7 @@ class Runner:
         """
         self._refuse_while_draining()
         metadata = await _scan(request) if is_long(request.text) else None
-        # One at a time in a session: whoever sends a message again finds its turn running, to wait for it.
-        one = self._openings.setdefault((request.user_id, request.session_id), asyncio.Lock())
+        one = self._openings.one(user_id=request.user_id, session_id=request.session_id)
         async with one, turn_starts().slot(is_of_program=bool(request.program)):
             self._refuse_while_draining()  # it may have begun meanwhile
             return await self._open_turn(request, metadata)

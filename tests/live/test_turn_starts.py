@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.live.openings import Openings
 from coaching.live.runner import RestartingError, Runner
 from coaching.people.turn_starts import AT_ONCE, SLOT_SECONDS, turn_starts
 from coaching.practice import Hold, PracticeServer, Reply
@@ -126,3 +127,45 @@ async def test_a_message_sent_again_while_its_turn_is_opened_waits_for_the_same_
     assert [await first, await again] == [(True, False), (False, False)]
     practice.release("thinking")
     assert await runner.wait_until_idle(session.id, seconds=10)
+
+
+async def test_a_message_waits_for_an_opening_of_its_session_that_is_held_up_only_for_a_time(
+    user: User, practice: PracticeServer
+) -> None:
+    runner = Runner(opening_seconds=0.05)
+    session = await in_database(open_conversation, user)
+    message = TurnRequest(
+        kind="message", user_id=user.pk, session_id=session.id, text="Hello", client_id=str(uuid4())
+    )
+    listener = SlowListener(session)
+    listeners.add(listener)
+    first = asyncio.create_task(runner.open_turn(message))
+    await listener.until_committed()
+    try:
+        async with asyncio.timeout(10):
+            again = await runner.open_turn(message)
+    finally:
+        listener.may_go_on.set()
+    assert (again.opened.is_new, (await first).opened.is_new) == (False, True)
+    assert await runner.wait_until_idle(session.id, seconds=10)
+    await runner.drain(2)
+
+
+async def test_openings_of_a_session_are_one_at_a_time_and_hold_up_no_other_session() -> None:
+    openings, session, other = Openings(wait_seconds=20), uuid4(), uuid4()
+    entered: list[str] = []
+
+    async def enter(name: str, user_id: int, session_id: UUID) -> None:
+        async with openings.one(user_id=user_id, session_id=session_id):
+            entered.append(name)
+
+    async with openings.one(user_id=1, session_id=session):
+        waiting = asyncio.create_task(enter("the same", 1, session))
+        await enter("a stranger", 2, session)
+        await enter("another", 1, other)
+        gone = asyncio.create_task(enter("gone", 1, session))
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert entered == ["a stranger", "another"]
+    await waiting
+    assert entered == ["a stranger", "another", "the same"]
