@@ -58,8 +58,8 @@ def _name_of_filter(item: Any) -> str:
     return str(getattr(named, "parameter_name", named))
 
 
-class ReadOnlyMixin:
-    """Shows rows and changes none. Nothing can be found by what it doesn't show."""
+class ShownFieldsMixin:
+    """Finds rows only by what it shows."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow conditions on shown fields only; on hidden ones they would give the words away bit by bit."""
@@ -69,6 +69,10 @@ class ReadOnlyMixin:
         shown = {"pk", *pages.list_display, *fields, *filters}
         is_shown = lookup in filters or lookup.partition("__")[0] in shown
         return is_shown and bool(super().lookup_allowed(lookup, value, request))  # type: ignore[misc]
+
+
+class ReadOnlyMixin(ShownFieldsMixin):
+    """Shows rows and changes none."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Say no: rows are made by conversations."""

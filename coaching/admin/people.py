@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from coaching.admin.accounts import may_touch
 from coaching.models import Profile
+from sessions_app.admin import ShownFieldsMixin
 
 
 @admin.register(Profile)
@@ -40,7 +41,7 @@ admin.site.unregister(Authenticator)
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(admin.ModelAdmin):
+class AuthenticatorAdmin(ShownFieldsMixin, admin.ModelAdmin):
     """Second factors and passkeys without their secrets. Deleting one helps somebody who lost their phone."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
