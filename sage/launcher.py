@@ -163,6 +163,8 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
             if not self._outlets[protocol].is_open:
                 await self._wait_for_socket(protocol)
             return
+        if kind == "websocket.send" and protocol.state in (protocol.STATE_CLOSING, protocol.STATE_CLOSED):
+            return  # nobody reads it; the application is about to hear that the socket is gone
         if kind == "websocket.close" and protocol.state != protocol.STATE_CONNECTING:
             if protocol.state == protocol.STATE_OPEN:
                 _close_socket(protocol, message.get("code") or NORMAL_CLOSURE, message.get("reason") or "")

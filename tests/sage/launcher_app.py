@@ -100,6 +100,9 @@ class Application:
                 await asyncio.sleep(float(text.split()[1]))
             elif text == "close":
                 await send({"type": "websocket.close", "code": 1008, "reason": "as asked"})
+            elif text == "close and send":
+                await send({"type": "websocket.close"})
+                await send({"type": "websocket.send", "text": "too late"})
             else:
                 await send({"type": "websocket.send", "text": str(len(text))})
 

@@ -78,6 +78,17 @@ async def test_a_socket_that_is_closed_twice_is_closed_once(launched: Launched) 
     assert line.startswith("disconnected"), launched.process.output
 
 
+async def test_what_is_sent_to_a_socket_that_is_being_closed_is_dropped(launched: Launched) -> None:
+    async with connect(launched.url) as websocket:
+        await websocket.send("close and send")
+        with pytest.raises(ConnectionClosed):
+            await websocket.recv()
+    line = await asyncio.to_thread(
+        launched.process.wait_for_line, lambda line: line.startswith(("disconnected", "Exception", "ERROR"))
+    )
+    assert line == "disconnected 1000", launched.process.output
+
+
 async def test_the_server_does_not_reveal_its_name(launched: Launched) -> None:
     async with connect(launched.url) as websocket:
         assert websocket.response is not None
