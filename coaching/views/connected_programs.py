@@ -37,6 +37,8 @@ def connected_programs(user_id: int) -> Sequence[GrantRow]:
 @require_POST
 def disconnect(request: HttpRequest, client_id: str) -> HttpResponse:
     """End a program's access: its next request, and one that waits, is refused."""
+    if "\x00" in client_id:  # a browser may send what no column can hold
+        raise Http404
     try:
         name = revoke_grant(user_id=user_id_of(request), client_id=client_id)
     except Client.DoesNotExist:

@@ -85,6 +85,10 @@ def test_a_program_that_was_forgotten_meanwhile_is_not_connected(browser: Client
         assert browser.post("/oauth/authorize", form).status_code == 400
 
 
+def test_an_id_that_cannot_be_stored_is_one_of_no_connected_program(browser: Client) -> None:
+    assert browser.post("/settings/programs/connected/%00/").status_code == 404
+
+
 def test_the_person_hears_of_a_new_program_by_mail(browser: Client, user: User, settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
     user.email = "ada@example.org"
