@@ -1,8 +1,8 @@
 """Openings of turns, one at a time in a person's session.
 
 Whoever sends a message again then finds its turn running, to wait for it. The database keeps turns apart by
-itself. So nobody waits here for long: while the database is away, each opening takes seconds to fail, and with
-its refusal come the help lines for a message that speaks of danger.
+itself. So nobody waits here for long: while the database is away, each opening takes seconds to fail, and
+with its refusal come the help lines for a message that speaks of danger.
 """
 
 import asyncio
