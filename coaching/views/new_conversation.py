@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -25,7 +26,7 @@ from coaching.safety.danger import Danger
 from coaching.transcript.cards import read_card_without_session
 from coaching.transcript.names import arc_title
 from coaching.turns.request import TurnRequest
-from coaching.views.conversation import show_refusal
+from coaching.views.conversation import UNREADABLE, show_refusal
 from coaching.views.conversation_page import counted
 from coaching.views.forms import NewSessionForm
 from coaching.views.parts import status_of, with_wait
@@ -37,6 +38,8 @@ from sessions_app.session_services import begin_session
 
 ABOUT = {"client_id": "client", "project_id": "project"}
 """The ids that a session can be opened with, and their form fields."""
+ATTEMPTS = 4
+"""How often a form opens a session that is removed before its message is in it."""
 
 
 @login_required
@@ -68,30 +71,42 @@ async def begin(
     A refused message leaves no session: a page shows it in a field, to send it again. `about` are the ids of
     a client or project that the session is opened from.
     """
-    user_id = user_id_of(request)
-    try:
-        opened = await in_database(
-            _begin_session, request, kind=kind, client_id=client_id, text=text, about=about or {}
-        )
-    except ObjectDoesNotExist:
-        raise Http404 from None
-    except TooManySessions as refusal:
-        return await _not_begun(request, refusal, kind=kind, draft=text, about=about or {})
-    except Refused:
-        return await _refused_home(request)
-    turn = TurnRequest(kind="opening", user_id=user_id, session_id=opened.id)
+    about = about or {}
+    for _attempt in range(ATTEMPTS):
+        try:
+            opened = await in_database(
+                _begin_session, request, kind=kind, client_id=client_id, text=text, about=about
+            )
+        except ObjectDoesNotExist:
+            raise Http404 from None
+        except IntegrityError:
+            continue  # it is gone already
+        except TooManySessions as refusal:
+            return await _not_begun(request, refusal, kind=kind, draft=text, about=about)
+        except Refused:
+            return await _refused_home(request)
+        try:
+            return await _open_turn(request, opened, text=text, client_id=client_id, about=about)
+        except Session.DoesNotExist:
+            continue  # the same form, sent at the same time, was refused and has removed it
+    return await _not_begun(request, Refused(UNREADABLE), kind=kind, draft=text, about=about)
+
+
+async def _open_turn(
+    request: HttpRequest, session: Session, *, text: str, client_id: str, about: Mapping[str, int]
+) -> HttpResponse:
+    """Open a session's first turn and redirect, or show why not. Raises `Session.DoesNotExist`."""
+    turn = TurnRequest(kind="opening", user_id=session.user_id, session_id=session.id)
     if text.strip():
         turn = replace(turn, kind="message", text=text, client_id=client_id)
     try:
         await get_runner().open_turn(turn)
-    except Session.DoesNotExist:
-        raise Http404 from None
     except Refused as refusal:
         if turn.has_text:
-            if await in_database(remove_if_empty, user_id=user_id, session_id=opened.id):
-                return await _not_begun(request, refusal, kind=kind, draft=text, about=about or {})
-            return await show_refusal(request, opened.id, refusal, draft=text, refused=text)
-    return redirect("session", opened.id)
+            if await in_database(remove_if_empty, user_id=session.user_id, session_id=session.id):
+                return await _not_begun(request, refusal, kind=session.kind, draft=text, about=about)
+            return await show_refusal(request, session.id, refusal, draft=text, refused=text)
+    return redirect("session", session.id)
 
 
 def _begin_session(

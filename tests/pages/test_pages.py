@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import cast
 
@@ -14,16 +15,19 @@ import time_machine
 from django.conf import LazySettings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core import mail
-from django.db import connections
+from django.db import connections, transaction
+from django.db.models.signals import post_save, pre_save
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from coaching.library.clients import create_client
-from coaching.models import ClientType, FileType, Profile, TimezoneSource
+from coaching.models import ClientType, FileType, Profile, SessionScope, TimezoneSource
+from coaching.views.new_conversation import ATTEMPTS
 from sage.not_allowed import not_allowed_page
 from sessions_app.models import Message, Session, SessionStatus, TitleSource, TurnStatus
+from sessions_app.organising import remove_if_empty
 from sessions_app.text import MAX_MESSAGE_CHARACTERS
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
@@ -386,6 +390,45 @@ def test_a_first_message_over_the_rate_leaves_no_conversation_and_is_in_a_field(
     assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert response["Retry-After"]
     assert ">What I had written</textarea>" in response.content.decode()
+    assert Session.unscoped.filter(user=user).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("times", "status"), [(1, HTTPStatus.TOO_MANY_REQUESTS), (9, HTTPStatus.UNPROCESSABLE_ENTITY)]
+)
+@pytest.mark.parametrize("is_before", [False, True])
+def test_a_first_message_is_in_a_field_where_the_same_form_was_refused_and_has_removed_its_conversation(
+    signed_in: Client, user: User, settings: LazySettings, times: int, status: HTTPStatus, is_before: bool
+) -> None:
+    about = create_client(user_id=user.pk, name="Acme", client_type=ClientType.COMPANY)
+    settings.SAGE_RATE_LIMIT = dataclasses.replace(settings.SAGE_RATE_LIMIT, turns=1, seconds=60)
+    assert signed_in.post("/chat/new/", {"text": "Hello"}).status_code == HTTPStatus.FOUND
+    removed: list[uuid.UUID] = []
+
+    def remove_by_other_form(instance: SessionScope, **_: object) -> None:
+        """Remove the conversation before it is about a client, or afterwards."""
+        removed.append(instance.session_id)
+        removal = partial(remove_if_empty, user_id=user.pk, session_id=instance.session_id)
+        if len(removed) <= times and is_before:
+            with ThreadPoolExecutor(1) as executor:
+                executor.submit(removal).result()
+                executor.submit(connections.close_all).result()
+        elif len(removed) <= times:
+            transaction.on_commit(removal)
+
+    saved = pre_save if is_before else post_save
+    saved.connect(remove_by_other_form, sender=SessionScope)
+    try:
+        form = {"text": "I want to kill myself", "id": "form-1", "client": str(about.pk)}
+        response = signed_in.post("/chat/new/", form)
+    finally:
+        saved.disconnect(remove_by_other_form, sender=SessionScope)
+    page = response.content.decode()
+    assert response.status_code == status
+    assert ">I want to kill myself</textarea>" in page
+    assert 'class="safety-card' in page
+    assert len(removed) == min(times + 1, ATTEMPTS)
     assert Session.unscoped.filter(user=user).count() == 1
 
 
