@@ -102,11 +102,16 @@ def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording
 
 
 def _own_id(user_id: int, client_id: str, digest: str) -> str:
-    """Return the id for a sound under a client id: one of its own where another sound waits or has words."""
-    found = find_recording(user_id=user_id, client_id=client_id)
-    if found is None or found.state == RecordingState.FAILED or found.sha256 == digest:
-        return client_id
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{client_id} {digest}"))
+    """Return the id for a sound under a client id: one of its own where another sound waits or has words.
+
+    A sound that waits or has words keeps its id when the other one fails or is erased.
+    """
+    other_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{client_id} {digest}"))
+    rows = Recording.of(user_id).filter(client_id__in=(client_id, other_id))
+    current = {row.client_id: row.sha256 for row in rows.exclude(state=RecordingState.FAILED)}
+    if other_id in current or current.get(client_id, digest) != digest:
+        return other_id
+    return client_id
 
 
 def is_late(recording: Recording) -> bool:

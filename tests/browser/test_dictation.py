@@ -1,6 +1,7 @@
 """The microphone: Chromium hears a file, a real server gets it, and its words come into the field."""
 
 import asyncio
+import re
 from array import array
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +10,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 from django.contrib.auth.models import User
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from coaching.models import Profile, Recording
 from sessions_app.database import in_database
@@ -58,6 +59,8 @@ LOSE_THE_END = """async () => {
     database.close();
 }"""
 """Delete the last half second of the recording that this browser has stored."""
+QUESTION = re.compile(r"/voice/recordings/[^/]+/$")
+"""Where a page asks what has become of a recording."""
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
 
@@ -149,13 +152,18 @@ async def test_a_recording_outlives_a_reload_and_a_lost_line_and_comes_once(
     await microphone(page).click()
     await until_heard(page, 1)
     await page.get_by_role("button", name="Stop and write down").click()
-    async with asyncio.timeout(WAIT_MS / 1000):
-        while len(server.requests) < 3:  # noqa: ASYNC110 - nothing here is told when it happens
-            await asyncio.sleep(0.05)
+    await until_requests(server, 3)
     await page.reload()
     server.waits.set()
     await expect(field(page)).to_have_value("After the reload.")
     assert len(server.requests) == 3
+
+
+async def until_requests(server: TranscriptionServer, count: int) -> None:
+    """Wait until so many recordings have come to the transcription server."""
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while len(server.requests) < count:  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.05)
 
 
 async def test_a_recording_whose_end_the_device_lost_becomes_words_and_leaves_nothing(
@@ -174,6 +182,34 @@ async def test_a_recording_whose_end_the_device_lost_becomes_words_and_leaves_no
     await expect(field(page)).to_have_value("What is left of it.")
     whole, rest = (len(samples_of(request.audio)) for request in server.requests)
     assert 0 < rest < whole
+    await until_true(lambda: not Recording.of(agreed.pk).exists())
+
+
+async def test_a_lost_line_costs_no_second_transcription_where_the_device_lost_the_end(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    server.texts, server.waits = ["All of it.", "What is left of it."], asyncio.Event()
+    page = await open_page(path_of(session))
+    await microphone(page).click()
+    await until_heard(page, 2)
+    await page.get_by_role("button", name="Stop and write down").click()
+    await asyncio.wait_for(server.begun.wait(), WAIT_MS / 1000)
+    await page.evaluate(LOSE_THE_END)
+    for times in (1, 2):  # a page that goes may lose the line of its last question, too
+        await page.reload()
+        await until_requests(server, 2)
+        assert await in_database(Recording.of(agreed.pk).count) == 2, f"after {times} reloads"
+
+    async def cut(route: Route) -> None:
+        await (route.abort() if route.request.method == "GET" else route.continue_())
+
+    await page.route(QUESTION, cut)
+    await expect(page.get_by_text("Your recording stays on this device")).to_be_visible()
+    server.waits.set()
+    await until_true(lambda: not Recording.of(agreed.pk).filter(state="waiting").exists())
+    await page.unroute(QUESTION)
+    await expect(field(page)).to_have_value("What is left of it.")
+    assert len(server.requests) == 2
     await until_true(lambda: not Recording.of(agreed.pk).exists())
 
 

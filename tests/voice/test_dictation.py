@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from coaching.job_queue.names import RECORDING_JOB, VOICE_QUEUE
 from coaching.jobs.worker import JobWorker
-from coaching.models import Profile, Recording
+from coaching.models import Profile, Recording, RecordingState
 from coaching.voice import transcriber
 from coaching.voice.recordings import (
     AT_ONCE,
@@ -114,6 +114,23 @@ async def test_another_sound_under_the_same_id_is_written_down_too(
     assert (await send(shorter)).json() == {"id": own_id, "state": "done", "text": "First."}
     assert len(server.requests) == 2
     assert objects(disk_storage) == []
+
+
+@pytest.mark.parametrize("is_erased", [False, True], ids=["failed", "erased"])
+async def test_the_words_of_another_sound_are_given_again_after_the_first_one_failed_or_is_erased(
+    server: TranscriptionServer, agreed: User, send: Send, is_erased: bool
+) -> None:
+    """Nothing is transcribed, and paid for, twice because a line was lost."""
+    server.texts = ["First and last.", "First."]
+    sound, shorter = recording(tones(2)), recording(tones(1))
+    await send(sound)
+    own_id = (await send(shorter)).json()["id"]
+    await work()
+    first = Recording.of(agreed.pk).filter(client_id=ID)
+    await in_database(first.delete if is_erased else lambda: first.update(state=RecordingState.FAILED))
+    assert (await send(shorter)).json() == {"id": own_id, "state": "done", "text": "First."}
+    await work()
+    assert len(server.requests) == 2
 
 
 async def test_another_sound_after_a_failure_takes_the_id(

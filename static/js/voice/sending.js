@@ -27,22 +27,20 @@ export async function refusalOf({ address }) {
   return "";
 }
 
-// Returns the words. Raises `NotSent`, and what `signal` aborts. `onWait` is told whether no worker has begun for long.
-export async function wordsOf(id, sound, { address, token, signal, onWait }) {
+// Returns the words. Raises `NotSent`, and what `signal` aborts. `onTaken` is told the id that the recording has on the server,
+// which keeps it until that id is dropped: after a lost line it has the words. `onWait` is told whether no worker has begun for long.
+export async function wordsOf(id, sound, { address, token, signal, onTaken, onWait }) {
   const body = new FormData();
   body.set("csrfmiddlewaretoken", token);
   body.set("id", id);
   body.set("audio", sound, "recording.wav");
   let said = await ask(address, { method: "POST", body, signal });
   const own = said.id;
-  try {
-    for (let wait = FIRST_WAIT_MS; said.state === "waiting"; wait = Math.min(MOST_WAIT_MS, wait * 1.5)) {
-      onWait(Boolean(said.is_late));
-      await pause(wait, signal);
-      said = await ask(`${address}${own}/`, { signal });
-    }
-  } finally {
-    if (own !== id) drop(own, { address, token }); // the page knows only its own id
+  onTaken(own);
+  for (let wait = FIRST_WAIT_MS; said.state === "waiting"; wait = Math.min(MOST_WAIT_MS, wait * 1.5)) {
+    onWait(Boolean(said.is_late));
+    await pause(wait, signal);
+    said = await ask(`${address}${own}/`, { signal });
   }
   if (said.state !== "done") throw new NotSent(422, said.error);
   return said.text;

@@ -167,13 +167,14 @@ class Voice {
 
   async #send(why = "") {
     const { id, pieces } = this.#recording;
+    const ids = (this.#recording.ids ??= new Set([id])); // those that the server knows it by
     this.#recording.isUnsent = false;
     if (isSilent(pieces)) return this.#stop(this.#words.silent, "silent");
     const sentence = why || this.#words.sending;
     this.#show("sending", sentence);
     this.#sending = new AbortController();
     const onWait = (isLate) => this.#phase === "sending" && this.#bar.say(isLate ? this.#words.late : sentence);
-    const options = { ...this.#server, signal: this.#sending.signal, onWait };
+    const options = { ...this.#server, signal: this.#sending.signal, onTaken: (own) => ids.add(own), onWait };
     try {
       this.#put(await wordsOf(id, wavOf(pieces), options));
     } catch (error) {
@@ -183,11 +184,11 @@ class Voice {
 
   #put(words) {
     const { value } = this.#field;
-    const { id } = this.#recording;
+    const recording = this.#recording;
     this.#tools.setText(this.#field, value.trim() ? `${value.trimEnd()} ${words}` : words);
-    noteTaken(id);
+    noteTaken(recording.id);
     this.#settle();
-    drop(id, this.#server);
+    this.#drop(recording);
     this.#show("idle", "");
     this.#tools.toast(this.#words.put);
     if (!this.#form.closest("dialog:not([open])")) this.#field.focus();
@@ -238,7 +239,11 @@ class Voice {
     this.#bar.open.focus();
     this.#sending?.abort();
     await this.#closeMicrophone();
-    if (recording && wasSent) drop(recording.id, this.#server);
+    if (recording && wasSent) this.#drop(recording);
+  }
+
+  #drop({ id, ids = [id] }) {
+    for (const each of ids) drop(each, this.#server);
   }
 
   // Offers what was recorded before this page was loaded; what was finished then is sent.
