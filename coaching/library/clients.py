@@ -93,10 +93,13 @@ def change_client(
 ) -> Client:
     """Change fields of a client: `name` as it is shown, `client_type`, `status`, `notes`.
 
-    With the values that were `seen`, only what differs from them is changed. The user stays the one of type
-    `self`. Raises `EditConflict`, `Refused` and `Client.DoesNotExist`.
+    The status of an archived client is the one that it gets when it is restored. With the values that were
+    `seen`, only what differs from them is changed. The user stays the one of type `self`. Raises
+    `EditConflict`, `Refused` and `Client.DoesNotExist`.
     """
     client = Client.of(user_id).select_for_update().get(id=client_id)
+    is_archived = client.status == ClientStatus.ARCHIVED
+    client.status = client.unarchived_status
     present = {"name": client.shown_name} | {
         name: getattr(client, name) for name in ("client_type", "status", "notes")
     }
@@ -106,12 +109,41 @@ def change_client(
         raise Refused(ONLY_ONE_SELF)
     if is_own and client.status != ClientStatus.ACTIVE:
         raise Refused(SELF_STAYS)
+    if is_archived:
+        _archive(client)
     try:
         with transaction.atomic():
             client.save()
     except IntegrityError:
         raise Refused(CLIENT_EXISTS) from None
     return client
+
+
+@transaction.atomic
+def archive_client(*, user_id: int, client_id: int) -> None:
+    """Archive a client, which gets its status back when it is restored.
+
+    Raises `Refused` and `Client.DoesNotExist`.
+    """
+    client = Client.of(user_id).select_for_update().get(id=client_id)
+    if client.client_type == ClientType.SELF:
+        raise Refused(SELF_STAYS)
+    if client.status != ClientStatus.ARCHIVED:
+        _archive(client)
+        client.save()
+
+
+@transaction.atomic
+def restore_client(*, user_id: int, client_id: int) -> None:
+    """Give an archived client the status that it had. Raises `Client.DoesNotExist`."""
+    client = Client.of(user_id).select_for_update().get(id=client_id)
+    client.status = client.unarchived_status
+    client.save()
+
+
+def _archive(client: Client) -> None:
+    client.was_prospect = client.status == ClientStatus.PROSPECT
+    client.status = ClientStatus.ARCHIVED
 
 
 @transaction.atomic

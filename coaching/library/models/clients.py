@@ -37,6 +37,9 @@ class Client(Owned):
     name = models.CharField(max_length=120)
     client_type = models.CharField(max_length=16, choices=ClientType, default=ClientType.PERSON)
     status = models.CharField(max_length=16, choices=ClientStatus, default=ClientStatus.ACTIVE)
+    was_prospect = models.BooleanField(
+        default=False, db_default=False, help_text="Whether an archived client is a prospect once restored."
+    )
     notes = models.TextField(blank=True, default="", max_length=2_000)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -60,6 +63,13 @@ class Client(Owned):
     def shown_name(self) -> str:
         """The name for pages, in the language that is active."""
         return gettext(OWN_NAME) if self.name == OWN_NAME else self.name
+
+    @property
+    def unarchived_status(self) -> ClientStatus:
+        """The status; of an archived client the one that it gets when it is restored."""
+        if self.status != ClientStatus.ARCHIVED:
+            return ClientStatus(self.status)
+        return ClientStatus.PROSPECT if self.was_prospect else ClientStatus.ACTIVE
 
 
 class ProjectStatus(models.TextChoices):

@@ -9,19 +9,23 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from coaching.library.clients import accessible_client, change_client, create_project
+from coaching.library.clients import (
+    accessible_client,
+    archive_client,
+    change_client,
+    create_project,
+    restore_client,
+)
 from coaching.library.pages.forms import ClientForm, ProjectForm
 from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of, status_of_form
 from coaching.library.removals import conversations_about, delete_client, removal_of_client
 from coaching.library.rows.clients import list_projects
 from coaching.library.rows.folders import Place
-from coaching.models import Client, ClientStatus
+from coaching.models import Client
 from coaching.people.accounts import user_id_of
 from coaching.people.own_changes import EditConflict
 from coaching.views.parts import back_to, or_404
 from sessions_app.errors import Refused
-
-STATUS_OF = {"archive": ClientStatus.ARCHIVED, "restore": ClientStatus.ACTIVE}
 
 
 @login_required
@@ -36,8 +40,10 @@ def client(request: HttpRequest, client_id: int) -> HttpResponse:
     match request.POST.get("do"):
         case "project":
             return _add_project(request, found)
-        case "archive" | "restore" as what:
-            return _set_status(request, found, STATUS_OF[what])
+        case "archive":
+            return _archive(request, found)
+        case "restore":
+            return _restore(request, found)
         case _:
             return _change(request, found)
 
@@ -104,17 +110,22 @@ def _change(request: HttpRequest, client: Client) -> HttpResponse:
     return _page(request, client, form=form)
 
 
-def _set_status(request: HttpRequest, client: Client, status: ClientStatus) -> HttpResponse:
+def _archive(request: HttpRequest, client: Client) -> HttpResponse:
     form = ClientForm({"name": client.name, "client_type": client.client_type}, client=client)
     try:
         with or_404():
-            change_client(user_id=client.user_id, client_id=client.pk, changes={"status": status})
+            archive_client(user_id=client.user_id, client_id=client.pk)
     except Refused as refusal:
         form.add_error(None, refusal.shown())
         return _page(request, client, form=form)
-    archived = status == ClientStatus.ARCHIVED
-    said = _("%(name)s was archived.") if archived else _("%(name)s was restored.")
-    success(request, said % {"name": client.name})
+    success(request, _("%(name)s was archived.") % {"name": client.name})
+    return back_to("library_client", of=client.pk)
+
+
+def _restore(request: HttpRequest, client: Client) -> HttpResponse:
+    with or_404():
+        restore_client(user_id=client.user_id, client_id=client.pk)
+    success(request, _("%(name)s was restored.") % {"name": client.name})
     return back_to("library_client", of=client.pk)
 
 

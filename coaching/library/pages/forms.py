@@ -54,7 +54,7 @@ class ClientForm(EditForm):
             initial = {
                 "name": client.shown_name,
                 "client_type": client.client_type,
-                "status": client.status,
+                "status": client.unarchived_status,
                 "notes": client.notes,
             }
         super().__init__(data, made_with={"client": client}, initial=initial, auto_id="client-%s")
@@ -62,14 +62,17 @@ class ClientForm(EditForm):
         if client and client.client_type == ClientType.SELF:
             del self.fields["client_type"], self.fields["status"]
         elif client and client.status == ClientStatus.ARCHIVED:
-            del self.fields["status"]
+            self.fields["status"].label = _("Status after restoring")
         if client:
             self.carry()
 
     def values(self) -> dict[str, Any]:
         """Return a valid form's values for the service that changes a client."""
         assert self.client is not None
-        return {**self.cleaned_data, "status": self.cleaned_data.get("status") or self.client.status}
+        return {
+            **self.cleaned_data,
+            "status": self.cleaned_data.get("status") or self.client.unarchived_status,
+        }
 
 
 class ProjectForm(EditForm):

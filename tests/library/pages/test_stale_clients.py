@@ -84,3 +84,50 @@ def test_the_own_client_is_only_renamed_by_another_name(signed_in: Browser, user
     assert answer.status_code == HTTPStatus.SEE_OTHER
     own.refresh_from_db()
     assert own.name == "Ada"
+
+
+@pytest.mark.parametrize("is_archived_first", [True, False])
+def test_a_client_archived_in_one_tab_and_made_a_prospect_in_another_is_a_prospect_once_restored(
+    signed_in: Browser, mill: Client, is_archived_first: bool
+) -> None:
+    address = address_of(mill)
+    saves = [form_with(page_of(signed_in, address), "initial-name") | {"status": "prospect"}]
+    saves.insert(0 if is_archived_first else 1, {"do": "archive"})
+    for sent in saves:
+        assert signed_in.post(address, sent).status_code == HTTPStatus.SEE_OTHER
+    mill.refresh_from_db()
+    assert mill.status == "archived"
+    assert form_with(page_of(signed_in, address), "initial-name")["status"] == ["prospect"]
+    for do in ("archive", "restore", "restore"):  # each twice, by two tabs
+        signed_in.post(address, {"do": do})
+    mill.refresh_from_db()
+    assert mill.status == "prospect"
+
+
+def test_an_archived_client_gets_the_status_that_its_form_says_when_it_is_restored(
+    signed_in: Browser, mill: Client
+) -> None:
+    address = address_of(mill)
+    signed_in.post(address, {"do": "archive"})
+    page = page_of(signed_in, address)
+    assert "Status after restoring" in page
+    signed_in.post(address, form_with(page, "initial-name") | {"status": "prospect"})
+    signed_in.post(address, {"do": "restore"})
+    mill.refresh_from_db()
+    assert mill.status == "prospect"
+
+
+def test_a_conflict_about_the_name_of_an_archived_client_keeps_the_chosen_status(
+    signed_in: Browser, mill: Client
+) -> None:
+    address = address_of(mill)
+    shown = form_with(page_of(signed_in, address), "initial-name")
+    signed_in.post(address, shown | {"name": "Theirs"})
+    signed_in.post(address, {"do": "archive"})
+    stale = signed_in.post(address, shown | {"name": "Mine", "status": "prospect"})
+    again = form_with(stale.content.decode(), "initial-name")
+    assert (stale.status_code, again["name"], again["status"]) == (
+        HTTPStatus.CONFLICT,
+        ["Mine"],
+        ["prospect"],
+    )
