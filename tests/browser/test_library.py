@@ -94,6 +94,37 @@ async def test_dropped_files_become_documents_and_an_empty_one_is_refused_at_onc
     assert watcher.faults == []
 
 
+async def test_of_three_drops_that_overlap_the_first_stays_on_the_page_until_all_are_read(
+    page: Page, user: User
+) -> None:
+    own = await in_database(own_client, user.pk)
+    documents = Document.of(user.pk)
+    reading = page.locator("#library-progress")
+
+    async def drop(name: str) -> None:
+        file = FilePayload(name=name, mimeType="text/plain", buffer=f"Dear {name}".encode())
+        await page.get_by_label("Drop files or a folder here").set_input_files([file])
+        await expect(reading.get_by_text(name)).to_be_visible()
+
+    async def read(name: str) -> None:
+        filed = {"state": DocumentState.FILED, "folder": "Letters", "decided_at": timezone.now()}
+        await in_database(lambda: documents.filter(name=name).update(**filed))
+
+    await page.goto(f"/library/clients/{own.pk}/")
+    await page.evaluate(WATCH_NAMES)
+    for name in ("first.txt", "second.txt"):
+        await drop(name)
+    await read("first.txt")
+    await drop("third.txt")
+    await read("second.txt")
+    await expect(reading.get_by_text("0 of 1 read")).to_be_visible()
+    await expect(reading.get_by_text("first.txt")).to_be_visible()
+    assert await page.evaluate("window.gone") == [], "names that were on the page and then weren't"
+    await read("third.txt")
+    await expect(page.locator("#library-folders").get_by_text("first.txt")).to_be_visible()
+    await expect(page.get_by_text("first.txt")).to_have_count(1)
+
+
 async def test_a_review_is_accepted_and_undone(page: Page, user: User) -> None:
     await in_database(fill_library, user, "a lease")
     suggestion = {"file_type": "payslip", "category": "work", "folder": "Work", "level": "client"}

@@ -26,11 +26,16 @@ def ids_in(values: Sequence[str]) -> list[int]:
 
 def seen_in(form: QueryDict) -> datetime:
     """Return when the newest of the shown rows had changed; long ago, if the form doesn't say."""
+    return moment_in(form, "seen_at") or datetime.min.replace(tzinfo=UTC)
+
+
+def moment_in(form: QueryDict, name: str) -> datetime | None:
+    """Return a moment of a form or a URL; None without one."""
     try:
-        seen = datetime.fromisoformat(form.get("seen_at", ""))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return seen if seen.tzinfo else seen.replace(tzinfo=UTC)
+        moment = datetime.fromisoformat(form.get(name, ""))
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 class ClientForm(EditForm):

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import Http404, HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from coaching.library.references.words import shown_category, shown_folder, shown_folders, shown_title
@@ -86,12 +88,19 @@ def folder_choices(*, user_id: int, client_id: int) -> Sequence[str]:
     return sorted(names.values(), key=str.casefold)
 
 
-def reading_of(place: Place, *, shown: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the context of the part that shows how far the reading is. `shown` joins its address."""
-    asked: dict[str, Any] = {"client": place.client.pk} if place.client else dict(shown or {})
+def reading_of(
+    place: Place, *, shown: Mapping[str, str] | None = None, since: datetime | None = None
+) -> dict[str, Any]:
+    """Return the context of the part that shows how far the reading is, and was `since` a page has it.
+
+    `shown` joins its address.
+    """
+    progress: Progress = read_progress(place, now=timezone.now(), since=since)
+    asked: dict[str, Any] = dict(shown or {})
     if place.project:
-        asked = {"project": place.project.pk}
-    progress: Progress = read_progress(place)
+        asked = {"project": place.project.pk, "since": progress.since.isoformat()}
+    elif place.client:
+        asked = {"client": place.client.pk, "since": progress.since.isoformat()}
     address = reverse("library_progress")
     return {
         "progress": progress,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.library.clients import accessible_client, accessible_project, create_client, own_client
-from coaching.library.pages.forms import ClientForm
+from coaching.library.pages.forms import ClientForm, moment_in
 from coaching.library.pages.frame import drop_of, folders_of, frame_of, reading_of
 from coaching.library.references.words import shown_folders
 from coaching.library.rows.clients import count_folders, list_clients
@@ -120,7 +120,7 @@ def progress(request: HttpRequest) -> HttpResponse:
             place = Place(user_id=user_id, client=accessible_client(user_id=user_id, client_id=client_id))
     context = {**frame_of(request, "documents", user_id=user_id), "is_part": True}
     if place.client or place.project:
-        context |= reading_of(place)
+        context |= reading_of(place, since=moment_in(request.GET, "since"))
         # Not before, because it would open again what a person has closed.
         if not context["progress"].unfinished:
             context["folders"] = folders_of(place, context["progress"])

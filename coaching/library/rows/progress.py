@@ -26,12 +26,13 @@ class Progress:
     """The newest documents, and of what is still being read how much is done.
 
     A client's or a project's page has its folders below, which come anew only once everything is read: there
-    these are only documents that came with unread ones, or were decided since the oldest unread one came.
+    these are only documents that came with unread ones, or were decided `since` the folders came.
     """
 
     newest: Sequence[Document]
     unfinished: int
     done: int
+    since: datetime
 
     @property
     def total(self) -> int:
@@ -46,8 +47,12 @@ class ToDo:
     open_actions: int
 
 
-def read_progress(place: Place) -> Progress:
-    """Return the newest documents, and how many of those that came with unread ones are read."""
+def read_progress(place: Place, *, now: datetime, since: datetime | None = None) -> Progress:
+    """Return the newest documents, and how many of those that came with unread ones are read.
+
+    `since` is from the progress that a page has, if it has one: without it, a document would go that was
+    decided before the oldest unread one came, and that isn't in the page's folders yet.
+    """
     rows = place.documents
     unfinished = rows.filter(state__in=UNFINISHED_STATES)
     came: dict[uuid.UUID, datetime] = dict(
@@ -57,14 +62,15 @@ def read_progress(place: Place) -> Progress:
         done=Count("id", filter=~Q(state__in=UNFINISHED_STATES)),
         unfinished=Count("id", filter=Q(state__in=UNFINISHED_STATES)),
     )
+    since = min([now, *came.values(), *([since] if since and came else [])])
     if place.is_everything:
         shown = rows
     elif came:
-        shown = rows.filter(Q(batch__in=came) | Q(decided_at__gte=min(came.values())))
+        shown = rows.filter(Q(batch__in=came) | Q(decided_at__gte=since))
     else:
         shown = rows.none()
     newest = _with_names(shown.order_by("-created_at", "-id"))[:NEWEST_SHOWN]
-    return Progress(newest=list(newest), unfinished=counts["unfinished"], done=counts["done"])
+    return Progress(newest=list(newest), unfinished=counts["unfinished"], done=counts["done"], since=since)
 
 
 def read_to_do(user_id: int) -> ToDo:

@@ -1,6 +1,10 @@
 """The part that tells how far the reading is: it brings the folders that the reading has changed."""
 
+import html
+import re
+import uuid
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +17,9 @@ from tests.library.rows import make_client, make_document, make_project
 pytestmark = pytest.mark.django_db
 
 FOLDERS = '<section class="folders" id="library-folders" aria-label="Folders" hx-swap-oob="true">'
+
+
+NEXT = re.compile(r'data-address="/library/progress/([^"]+)"')
 
 
 def part(browser: Browser, query: str = "") -> str:
@@ -96,3 +103,44 @@ def test_a_place_keeps_a_document_that_is_read_while_a_later_upload_is_not(
     page = signed_in.get(f"/library/clients/{own.pk}/").content.decode()
     for row in (old, first, second):
         assert page.count(f'href="/library/documents/{row.pk}/"') == 1, row.name
+
+
+def test_a_place_keeps_a_document_that_was_read_before_the_oldest_unread_one_came(
+    signed_in: Browser, user: User
+) -> None:
+    own = make_client(user)
+    old = make_document(own, "old.txt", decided_at=timezone.now())
+
+    def drop(name: str) -> Document:
+        return make_document(own, name, state=DocumentState.QUEUED, batch=uuid.uuid4())
+
+    def read(row: Document) -> None:
+        now = timezone.now()
+        Document.of(user.pk).filter(pk=row.pk).update(state=DocumentState.FILED, decided_at=now)
+
+    def shown() -> tuple[bool, ...]:
+        nonlocal query
+        text = part(signed_in, query)
+        [following] = NEXT.findall(text)
+        query = html.unescape(following)
+        return tuple(f"/documents/{row.pk}/" in text for row in (old, *dropped))
+
+    query = f"?client={own.pk}"
+    dropped: list[Document] = []
+    assert shown() == (True,), "nothing is unread, so the folders come"
+    dropped = [drop("first.txt")]
+    dropped.append(drop("second.txt"))
+    assert shown() == (False, True, True)
+    read(dropped[0])
+    dropped.append(drop("third.txt"))
+    read(dropped[1])
+    assert shown() == (False, True, True, True)
+    read(dropped[2])
+    assert shown() == (True, True, True, True)
+
+
+def test_a_moment_that_is_made_up_is_no_fault(signed_in: Browser, user: User) -> None:
+    own = make_client(user)
+    make_document(own, "new.txt", state=DocumentState.QUEUED)
+    for since in ("", "yesterday", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00+23:00", "2031-01-01"):
+        assert "new.txt" in part(signed_in, f"?client={own.pk}&since={quote(since)}"), since
