@@ -34,8 +34,8 @@ from coaching.safety.card import known_danger
 from coaching.turns.request import TurnRequest
 from sessions_app.database import in_database
 from sessions_app.history import PROGRAM_KEY
-from sessions_app.models import USED, MessageRole, Session, SessionKind, Turn, TurnStatus
 from sessions_app.models import Message as MessageRow
+from sessions_app.models import MessageRole, Session, SessionKind, Turn, TurnStatus, listed
 from sessions_app.selectors import accessible_session
 from sessions_app.session_services import begin_session
 
@@ -61,8 +61,11 @@ class Sent:
 
 
 def list_conversations(request: HttpRequest, limit: Limit = 50, offset: Offset = 0) -> Page[Conversation]:
-    """List conversations, the last active first, without archived ones."""
-    rows = Session.of(caller_of(request).user_id).filter(USED, archived_at=None)
+    """List the conversations that the page lists, the last active first, without archived ones.
+
+    In these something was said to Sage, or Sage has opened an arc (`kind`) that goes on.
+    """
+    rows = Session.of(caller_of(request).user_id).filter(listed(), archived_at=None)
     shown = rows.order_by("-last_active_at", "-id").defer("opening")[offset : offset + limit]
     return Page(items=[_conversation(request, session) for session in shown], total=rows.count())
 

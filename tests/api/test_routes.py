@@ -499,6 +499,33 @@ def test_every_route_that_writes_takes_a_key() -> None:
     }
 
 
+def test_the_conversations_of_a_program_are_those_that_the_page_lists(client: Client, user: User) -> None:
+    """An arc that Sage has opened is one of them while it goes on."""
+    rows: dict[str, dict[str, Any]] = {
+        "talked": {"last_message_number": 2},
+        "opened arc": {"kind": "open_day", "last_message_number": 1, "is_only_opened": True},
+        "unread welcome": {"last_message_number": 1, "is_only_opened": True},
+        "begun": {},
+        "ended arc": {
+            "kind": "open_day",
+            "last_message_number": 1,
+            "is_only_opened": True,
+            "status": "abandoned",
+            "ended_at": timezone.now(),
+        },
+        "put away": {"last_message_number": 2, "archived_at": timezone.now()},
+        "deleted": {"last_message_number": 2, "deleted_at": timezone.now()},
+    }
+    ids = {title: Session.of(user.pk).create(title=title, **values).pk for title, values in rows.items()}
+    listed = ask(token(user), "list_conversations", NOTHING).json()
+    client.force_login(user)
+    page = client.get("/chat/").content.decode()
+    on_page = {title for title, pk in ids.items() if f'<a class="ledger-row" href="/chat/{pk}/' in page}
+    assert on_page == {"talked", "opened arc"}
+    assert {item["title"] for item in listed["items"]} == on_page
+    assert listed["total"] == 2
+
+
 def test_a_key_finds_a_conversation_again_until_the_person_deletes_it(user: User) -> None:
     headers = {"Authorization": f"Bearer {token(user)}", "Idempotency-Key": "mine"}
     first = Client().post("/api/conversations", headers=headers).json()
