@@ -81,8 +81,8 @@ def branches_of(imported_id: str) -> Q:
 
 
 def continuing(user_id: int) -> QuerySet[Session]:
-    """Return the user's sessions that continue another one."""
-    return Session.of(user_id).exclude(continues=None)
+    """Return the user's sessions that continue another one, also those that can still be restored."""
+    return Session.stored_of(user_id).exclude(continues=None)
 
 
 @transaction.atomic

@@ -37,7 +37,7 @@ from sessions_app.opened_turns import (
 from sessions_app.opening_message import OPENING_ID, OPENING_WORDS
 from sessions_app.openings import is_opened_by_sage, withdraw_opening
 from sessions_app.pending_calls import supersede_pending_calls
-from sessions_app.selectors import accessible_session, read_open_turn_status
+from sessions_app.selectors import read_open_turn_status
 from sessions_app.session_lock import LockedSession, lock_session
 from sessions_app.session_services import open_session
 from sessions_app.stored_prompts import BuildPrompt
@@ -214,11 +214,15 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
 
 
 def _continued(ended: Session) -> Session:
-    """Return the session that continues an ended one, itself possibly ended; open it if there is none."""
-    successor = ended.continued_by.order_by("started_at").first()
-    if successor is None:
-        return open_session(user_id=ended.user_id, kind=SessionKind.OPEN_CONVERSATION, continues=ended)
-    return accessible_session(user_id=ended.user_id, session_id=successor.id, is_locked=True)
+    """Return the session that continues an ended one, itself possibly ended; open it if there is none.
+
+    One that its user deleted isn't that: a message in it would go with it.
+    """
+    successors = Session.of(ended.user_id).filter(continues=ended).select_for_update(no_key=True)
+    successor: Session | None = successors.order_by("started_at").first()
+    return successor or open_session(
+        user_id=ended.user_id, kind=SessionKind.OPEN_CONVERSATION, continues=ended
+    )
 
 
 class _Replaced(TypedDict, total=False):

@@ -59,6 +59,21 @@ def test_an_undo_removes_all_that_the_import_made(export: Path, user: User, othe
     assert run_import(export, user)["sessions"] == 10
 
 
+def test_an_undo_keeps_what_a_conversation_continues_that_was_just_deleted(export: Path, user: User) -> None:
+    """It can still be restored, and is about what was said before."""
+    run_import(export, user)
+    ended = Session.of(user.pk).filter(status="completed").first()
+    assert ended is not None
+    opened = open_turn(
+        user_id=user.pk, session_id=ended.pk, text="More.", client_id=None, owner="test", rate_limit=RATE
+    )
+    delete_session(user_id=user.pk, session_id=opened.session_id)
+    row = undo(user)
+    assert [each["text"] for each in names_of_kept(row)] == [WENT_ON]
+    restore_session(user_id=user.pk, session_id=opened.session_id)
+    assert Session.of(user.pk).get(pk=opened.session_id).continues_id == ended.pk
+
+
 def test_an_undo_keeps_what_was_edited_or_continued_and_names_it(export: Path, user: User) -> None:
     run_import(export, user)
     newest, second, *_ = Session.of(user.pk).filter(kind="open_conversation").order_by("-started_at")

@@ -19,6 +19,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.organising import delete_session
 from tests.sessions_app.turns import GENEROUS, ask_question, begin, close, say
 
 
@@ -213,6 +214,21 @@ def test_writing_to_an_ended_session_opens_one_that_continues_it(session: Sessio
     assert first.session_id == second.session_id
     assert Session.unscoped.get(id=first.session_id).continues_id == session.id
     assert session.messages.count() == 0
+
+
+@pytest.mark.django_db
+def test_writing_to_an_ended_session_whose_successor_was_deleted_opens_another_one(
+    session: Session, user: User
+) -> None:
+    session_services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    first = say(session)
+    close(first, text="answer")
+    delete_session(user_id=user.pk, session_id=first.session_id)
+    second = say(session, "more")
+    close(second, text="answer")
+    assert second.session_id not in (session.id, first.session_id)
+    assert Session.of(user.pk).get(id=second.session_id).continues_id == session.id
+    assert say(session, "and more").session_id == second.session_id
 
 
 @pytest.mark.django_db
