@@ -102,6 +102,7 @@ _FILE_NAMES: Mapping[str, str | Promise] = {
 }
 _ISO_DATE_CHARACTERS = 10
 _ISO_MONTH_CHARACTERS = 7
+_TIME_CHARACTERS = 6
 LETTERS = "letters/"
 MAX_SOURCES = 3
 """How many texts of others are named at one place."""
@@ -175,7 +176,9 @@ def shown_name(path: str) -> str:
         return capfirst(date_format(day, "WEEKDAY_DATE_FORMAT"))
     if at := _time_in(rest):
         shown = capfirst(date_format(day, "WEEKDAY_DATE_FORMAT"))
-        return _("%(day)s, %(time)s") % {"day": shown, "time": time_format(at, "TIME_FORMAT")}
+        name = _("%(day)s, %(time)s") % {"day": shown, "time": time_format(at, "SECONDS_FORMAT")}
+        number = rest[_TIME_CHARACTERS:].strip("-")
+        return f"{name} ({number})" if number else name
     shown = date_format(day, "DATE_FORMAT")
     return _("%(name)s (%(day)s)") % {"name": in_words(rest), "day": shown}
 
@@ -189,9 +192,12 @@ def _month_in(name: str) -> date | None:
 
 
 def _time_in(rest: str) -> time | None:
-    """Return the time that a name has after its date, such as `221500`."""
+    """Return the time that a name has after its date, such as `221500`, perhaps with a number."""
+    digits = rest[:_TIME_CHARACTERS]
+    if len(digits) < _TIME_CHARACTERS or not digits.isdecimal():
+        return None
     try:
-        return time(int(rest[:2]), int(rest[2:4])) if len(rest) >= 6 and rest[:6].isdecimal() else None
+        return time(int(digits[:2]), int(digits[2:4]), int(digits[4:]))
     except ValueError:
         return None
 

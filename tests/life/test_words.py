@@ -40,8 +40,9 @@ def test_a_moment_has_its_day_unless_that_is_today() -> None:
     ("path", "name"),
     [
         ("daily-logs/2026-11-18.md", "Mittwoch, 18. November 2026"),
-        ("captures/2026-11-18-221503.md", "Mittwoch, 18. November 2026, 22:15"),
-        ("captures/2026-11-18-013000.md", "Mittwoch, 18. November 2026, 01:30"),
+        ("captures/2026-11-18-221503.md", "Mittwoch, 18. November 2026, 22:15:03"),
+        ("captures/2026-11-18-221503-2.md", "Mittwoch, 18. November 2026, 22:15:03 (2)"),
+        ("captures/2026-11-18-013000.md", "Mittwoch, 18. November 2026, 01:30:00"),
         ("reflections/2026-11-18-rest.md", "Rest (18. November 2026)"),
         ("captures/2026-11-18-996199.md", "996199 (18. November 2026)"),
     ],
@@ -49,6 +50,14 @@ def test_a_moment_has_its_day_unless_that_is_today() -> None:
 def test_a_file_named_by_its_day_has_the_day_in_words(path: str, name: str) -> None:
     with override("de"):
         assert shown_name(path) == name
+
+
+def test_captures_of_one_minute_and_of_one_second_have_names_that_tell_them_apart() -> None:
+    names = {
+        shown_name(f"captures/2026-11-18-{end}.md")
+        for end in ("221503", "221504", "221504-2", "221504-3", "221603")
+    }
+    assert len(names) == 5
 
 
 def test_a_name_begins_with_a_capital_where_days_and_months_have_none() -> None:

@@ -5,6 +5,7 @@ The names that Django doesn't know (`WEEKDAY_…`, `…DAY_TIME_…`) work like 
 
 DATE_FORMAT = "j F Y"
 TIME_FORMAT = "H:i"
+SECONDS_FORMAT = "H:i:s"
 DATETIME_FORMAT = "j F Y, H:i"
 YEAR_MONTH_FORMAT = "F Y"
 DAY_OF_MONTH_FORMAT = "j"

@@ -2,6 +2,7 @@
 
 DATE_FORMAT = r"j \d\e F \d\e Y"
 TIME_FORMAT = "H:i"
+SECONDS_FORMAT = "H:i:s"
 DATETIME_FORMAT = r"j \d\e F \d\e Y, H:i"
 YEAR_MONTH_FORMAT = r"F \d\e Y"
 DAY_OF_MONTH_FORMAT = "j"
