@@ -110,6 +110,8 @@ def test_a_place_keeps_a_document_that_was_read_before_the_oldest_unread_one_cam
 ) -> None:
     own = make_client(user)
     old = make_document(own, "old.txt", decided_at=timezone.now())
+    query = f"?client={own.pk}"
+    dropped: list[Document] = []
 
     def drop(name: str) -> Document:
         return make_document(own, name, state=DocumentState.QUEUED, batch=uuid.uuid4())
@@ -125,11 +127,8 @@ def test_a_place_keeps_a_document_that_was_read_before_the_oldest_unread_one_cam
         query = html.unescape(following)
         return tuple(f"/documents/{row.pk}/" in text for row in (old, *dropped))
 
-    query = f"?client={own.pk}"
-    dropped: list[Document] = []
     assert shown() == (True,), "nothing is unread, so the folders come"
-    dropped = [drop("first.txt")]
-    dropped.append(drop("second.txt"))
+    dropped += [drop("first.txt"), drop("second.txt")]
     assert shown() == (False, True, True)
     read(dropped[0])
     dropped.append(drop("third.txt"))
