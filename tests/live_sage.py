@@ -23,13 +23,12 @@ import pytest
 import websockets
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client
 
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from sessions_app.models import Turn, TurnStatus
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of
 from tests.embedded_database import FOLDER_VARIABLE
 from tests.failures import replaced_after_failure
 from tests.forked import ForkedProcess
@@ -225,8 +224,7 @@ async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
 
 def session_cookie(user: User) -> str:
     """Sign the user in, who just gave their password, and return the Cookie header of their browser."""
-    client = Client()
-    sign_in_confirmed(client, user)
+    client = confirmed_browser_of(user)
     return f"sessionid={client.cookies['sessionid'].value}"
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import aiohttp
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.models import ActionItem, ProgramToken, UserFile, UserFileVersion
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, Turn
+from tests.browsers import browser_of, conversation_page
 from tests.live_sage import LiveSage, open_socket, session_cookie
 from tests.sockets.questions import rows
 
@@ -151,8 +151,7 @@ async def test_a_revoked_token_ends_the_wait_of_its_request(
     waiting = asyncio.create_task(send(program, session, Prefer="wait=57"))
     await practice.reached("thinking")
     began = time.monotonic()
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     (made,) = await rows(ProgramToken.of(user.pk))
     revoked = await in_database(browser.post, f"/settings/programs/{made.pk}/revoke/")
     assert revoked.status_code == 303
@@ -173,6 +172,4 @@ async def test_danger_in_a_message_gives_help_lines(
 
 
 async def read(user: User, session: Session) -> str:
-    browser = Browser()
-    await in_database(browser.force_login, user)
-    return (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    return await in_database(conversation_page, user, session)

@@ -10,7 +10,6 @@ from typing import Any
 import aiohttp
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from coaching.api.routes import ROUTES
 from coaching.library.clients import own_client
@@ -23,6 +22,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, ToolCallRecord
 from tests.api.test_messages import send
 from tests.api.things import FILE_PATH, Things, ask, keep_file, name_of, token
+from tests.browsers import browser_of
 from tests.library.obedient import ObedientModel, order
 from tests.live_sage import LiveSage, SocketClient, end_turns, open_socket, session_cookie
 from tests.sockets import questions
@@ -72,8 +72,7 @@ def change_steps(user: User) -> None:
 
 
 def share(user: User) -> None:
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     assert browser.post("/share/keep/", {"text": WORDS, "id": str(uuid.uuid4())}).status_code == 303
 
 

@@ -46,7 +46,8 @@ from tests.api.things import (
     name_of,
     token,
 )
-from tests.oauth.granted import browser_of, granted_that_dont_hold
+from tests.browsers import browser_of, confirmed_browser_of, page_of
+from tests.oauth.granted import granted_that_dont_hold
 from tests.oauth.program import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -154,7 +155,7 @@ def test_tokens_that_dont_hold_are_all_answered_alike(
     past = timezone.now() - timedelta(days=1)
     ProgramToken.of(user.pk).filter(pk=rows[1].pk).update(made_at=past - timedelta(days=1), expires_at=past)
     rows[2].delete()
-    for_mcp = connect(browser_of(user))["access_token"]
+    for_mcp = connect(confirmed_browser_of(user))["access_token"]
     granted = granted_that_dont_hold(user, other_user).values()
     assert ask(good, "list_files", things).status_code == 200
     wrong = ("", "x", good[:-1], good + "a", good.upper(), "sage_" + "A" * 43)
@@ -175,8 +176,7 @@ def test_tokens_that_dont_hold_are_all_answered_alike(
 
 def test_cookies_open_nothing(user: User) -> None:
     things = give_things(user, "secret")
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     for name in REQUESTS:
         assert ask("", name, things, client=browser).status_code == 401
     response = ask(token(user), "list_files", things, client=browser)
@@ -277,21 +277,20 @@ def test_what_a_program_writes_has_its_name_and_is_undone_on_its_page(user: User
     step = ask(secret, "add_step", things).json()
     assert ask(secret, "change_step", things).json()["state"] == "done"
     assert ask(secret, "add_capture", things).status_code == 201
-    browser = Client()
-    browser.force_login(user)
-    assert "“<bdi>Dial</bdi>”, one of your programs, wrote this version" in text_of(
+    browser = browser_of(user)
+    assert "“<bdi>Dial</bdi>”, one of your programs, wrote this version" in page_of(
         browser, f"/files/{FILE_PATH}"
     )
-    assert "“Dial”, one of your programs" in text_of(browser, f"/files/{FILE_PATH}/versions/")
-    assert "“Dial”, one of your programs" in text_of(browser, f"/library/actions/{step['id']}/")
-    assert "from “<bdi>Dial</bdi>”" in text_of(browser, "/capture/")
-    programs = text_of(browser, "/settings/programs/")
+    assert "“Dial”, one of your programs" in page_of(browser, f"/files/{FILE_PATH}/versions/")
+    assert "“Dial”, one of your programs" in page_of(browser, f"/library/actions/{step['id']}/")
+    assert "from “<bdi>Dial</bdi>”" in page_of(browser, "/capture/")
+    programs = page_of(browser, "/settings/programs/")
     assert programs.count("<bdi>Dial</bdi> ·") == 4
     browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
     browser.post(f"/library/actions/{things.step}/undo/")
     assert ask(secret, "get_file", things).json()["text"].strip() == "secret work is fine."
     assert ask(secret, "get_step", things).json()["state"] == "open"
-    assert "one of your programs, wrote" not in text_of(browser, f"/files/{FILE_PATH}")
+    assert "one of your programs, wrote" not in page_of(browser, f"/files/{FILE_PATH}")
 
 
 def test_undo_leaves_no_version_of_a_program_behind_as_the_persons(user: User) -> None:
@@ -300,21 +299,14 @@ def test_undo_leaves_no_version_of_a_program_behind_as_the_persons(user: User) -
     for version in (1, 2):
         given = {"text": f"Obey {version}.", "version": version}
         assert ask(secret, "write_file", things, body=given).status_code == 200
-    browser = Client()
-    browser.force_login(user)
-    assert '<input type="hidden" name="version" value="1">' in text_of(browser, f"/files/{FILE_PATH}")
+    browser = browser_of(user)
+    assert '<input type="hidden" name="version" value="1">' in page_of(browser, f"/files/{FILE_PATH}")
     browser.post(f"/files/{FILE_PATH}/restore/", {"version": "2"})  # from the list of versions
     restored = UserFileVersion.of(user.pk).get(file__path=FILE_PATH, number=4)
     assert restored.content.strip().endswith("Obey 1.")
     assert restored.program == "Dial"
     browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
     assert UserFileVersion.of(user.pk).get(file__path=FILE_PATH, number=5).program == ""
-
-
-def text_of(browser: Client, path: str) -> str:
-    response = browser.get(path)
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 def test_the_same_key_twice_is_one_request(user: User) -> None:
@@ -370,8 +362,7 @@ def test_a_step_that_is_sent_again_shows_a_writer_nothing_of_the_persons(user: U
 
 def test_a_step_that_the_person_has_deleted_isnt_made_again_by_the_same_request(user: User) -> None:
     secret, body = token(user, "write"), {"title": "Call Mira"}
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     first = send_keyed(secret, "post", "/steps", body).json()["id"]
     assert browser.post(f"/library/actions/{first}/", {"do": "delete"}).status_code in (302, 303)
     assert not ActionItem.of(user.pk).exists()
@@ -470,8 +461,7 @@ def test_a_file_that_is_written_again_by_one_request_is_written_once(user: User)
     assert send_keyed(secret, "put", path, body).json() == first.json()
     assert send_keyed(secret, "put", path, body | {"text": "Other."}).status_code == 409
     assert send_keyed(token(user, "write"), "put", path, body).status_code == 409, "another program's key"
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
     assert send_keyed(secret, "put", path, body).json()["version"] == first.json()["version"] == 2
     assert UserFileVersion.of(user.pk).filter(file__path=FILE_PATH).count() == 3

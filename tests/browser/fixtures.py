@@ -10,7 +10,6 @@ import pytest
 import pytest_asyncio
 from django.contrib.auth.hashers import PBKDF2PasswordHasher, make_password
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.async_api import (
     Browser,
     BrowserContext,
@@ -26,6 +25,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
 from tests.browser.contexts import Contexts, Reusable
+from tests.browsers import browser_of
 from tests.conftest import PASSWORD
 from tests.groups import require
 from tests.live_sage import LiveSage, serve_practice
@@ -165,9 +165,7 @@ async def open_context(
 @pytest.fixture
 def cookie(user: User) -> str:
     """The person's browser session."""
-    client = Client()
-    client.force_login(user)
-    return client.cookies["sessionid"].value
+    return browser_of(user).cookies["sessionid"].value
 
 
 @pytest.fixture

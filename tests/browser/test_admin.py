@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db.models import Model
-from django.test import Client, RequestFactory
+from django.test import RequestFactory
 from django.urls import reverse
 from playwright.async_api import ViewportSize, expect
 from simple_history.admin import SimpleHistoryAdmin
@@ -22,6 +22,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Message, Session
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.browsers import browser_of
 from tests.jobs.conftest import empty_queue
 from tests.personal_data.life import live
 
@@ -83,8 +84,7 @@ def addresses_for(operator: User) -> list[str]:
 async def test_no_page_of_the_admin_has_an_error(
     open_context: OpenContext, watcher: Watcher, user: User, operator: User
 ) -> None:
-    client = Client()
-    await in_database(client.force_login, operator)
+    client = await in_database(browser_of, operator)
     context = await open_context(client.cookies["sessionid"].value)
     page = await context.new_page()
     await page.set_viewport_size(LAPTOP)

@@ -8,7 +8,6 @@ import pytest
 import pytest_asyncio
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
-from django.test import Client
 from django.utils import timezone
 from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 
@@ -16,6 +15,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.app_server import Server, until, until_controlled
 from tests.browser.fixtures import WAIT_MS, OpenContext, Watcher
+from tests.browsers import browser_of
 from tests.letters.months import talk
 from tests.live_sage import LiveSage
 
@@ -258,9 +258,7 @@ async def test_a_page_after_a_session_has_ended_erases_it(page: Page) -> None:
 
 async def test_nobody_else_reads_it(page: Page, server: Server, other_user: User) -> None:
     def other_session() -> str:
-        client = Client()
-        client.force_login(other_user)
-        return client.cookies["sessionid"].value
+        return browser_of(other_user).cookies["sessionid"].value
 
     await keep(page)
     await meet_worker(page)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.async_api import Page, Route, expect
 
 from coaching.clock.days import local_day
@@ -15,6 +14,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Message, Session
 from tests.browser.fixtures import WAIT_MS, OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.browsers import browser_of
 from tests.life.conftest import KeepFile, keep_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -309,9 +309,7 @@ async def test_home_begins_with_the_composer_and_takes_few_bytes(
 
 def cookie_of(user: User) -> str:
     """Sign somebody in."""
-    client = Client()
-    client.force_login(user)
-    return client.cookies["sessionid"].value
+    return browser_of(user).cookies["sessionid"].value
 
 
 async def test_all_of_it_works_without_a_script(

@@ -22,7 +22,7 @@ from coaching.models import Capture, ProgramToken
 from coaching.programs.clients import register
 from sessions_app.database import in_database
 from tests.browser.fixtures import OpenContext
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of, sign_in_confirmed
 from tests.conftest import MakeUser
 from tests.live_sage import LiveSage
 from tests.oauth.program import request_of, signed
@@ -107,9 +107,7 @@ def answer_of_somebody_else(user: User, client_id: str, sage: LiveSage) -> dict[
 
 async def cookies_of(user: User) -> str:
     """Return a session of somebody who has just given their password."""
-    browser = Browser()
-    await in_database(sign_in_confirmed, browser, user)
-    return str(browser.cookies["sessionid"].value)
+    return (await in_database(confirmed_browser_of, user)).cookies["sessionid"].value
 
 
 async def submit(page: Page, address: str, fields: dict[str, str]) -> Response:

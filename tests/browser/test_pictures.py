@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.async_api import Page, expect
 
 from coaching.models import Document, Profile
@@ -25,6 +24,7 @@ from tests.browser.fixtures import OpenContext
 from tests.browser.library_files import TWELVE, drop, worker_of
 from tests.browser.pictured_life import live
 from tests.browser.test_import import do_the_job
+from tests.browsers import browser_of
 from tests.jobs.conftest import queue
 from tests.legacy.exports import chatgpt_conversation
 from tests.library.pipeline.conftest import references
@@ -319,9 +319,7 @@ async def test_ends(practice: PracticeServer, camera: Camera, lived: User) -> No
 def cookie_of_operator() -> str:
     olga = User.objects.create_superuser("olga", "olga@example.org", "x")
     Profile.unscoped.create(user=olga, name="Olga")
-    client = Client()
-    client.force_login(olga)
-    return client.cookies["sessionid"].value
+    return browser_of(olga).cookies["sessionid"].value
 
 
 async def test_admin(practice: PracticeServer, camera: Camera, lived: User) -> None:

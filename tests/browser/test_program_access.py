@@ -12,7 +12,6 @@ import pytest
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.test import Client as Browser
 from django.utils import timezone
 from mcp.types import TextContent
 from playwright.async_api import Page, expect
@@ -20,7 +19,7 @@ from playwright.async_api import Page, expect
 from coaching.models import ActionItem
 from sessions_app.database import in_database
 from tests.browser.oauth_client import SECONDS, AskedAgainError, Kept, Person, connected
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of
 from tests.live_sage import LiveSage
 from tests.mcp.lives import fill
 
@@ -32,9 +31,7 @@ TABLE = "coaching_actionitem"
 @pytest.fixture
 def cookie(user: User) -> str:
     """A session whose person has just given their password, which a consent asks for."""
-    client = Browser()
-    sign_in_confirmed(client, user)
-    return client.cookies["sessionid"].value
+    return confirmed_browser_of(user).cookies["sessionid"].value
 
 
 def expire_access() -> None:

@@ -4,7 +4,6 @@ import os
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.async_api import Page, expect
 
 from coaching.models import ProgramToken
@@ -12,16 +11,14 @@ from coaching.programs.tokens import find_caller
 from sessions_app.database import in_database
 from tests.browser.fixtures import OpenContext
 from tests.browser.test_accessibility import look
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 async def confirmed_cookie(user: User) -> str:
     """Sign a person in who has just given their password."""
-    client = Client()
-    await in_database(sign_in_confirmed, client, user)
-    return str(client.cookies["sessionid"].value)
+    return (await in_database(confirmed_browser_of, user)).cookies["sessionid"].value
 
 
 async def picture(page: Page, name: str) -> None:

@@ -5,7 +5,6 @@ from typing import Literal
 import pytest
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 from django.utils import timezone
 from mcp.types import TextContent
 from playwright.async_api import Page, expect
@@ -16,7 +15,7 @@ from sessions_app.database import in_database
 from tests.browser.fixtures import Watcher
 from tests.browser.oauth_client import REDIRECT, Kept, Person, connected
 from tests.browser.test_accessibility import serious_findings
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of
 from tests.live_sage import LiveSage
 from tests.mcp.lives import fill
 
@@ -26,9 +25,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def cookie(user: User) -> str:
     """A session whose person has just given their password, which a consent asks for."""
-    client = Browser()
-    sign_in_confirmed(client, user)
-    return client.cookies["sessionid"].value
+    return confirmed_browser_of(user).cookies["sessionid"].value
 
 
 async def test_a_program_registers_gets_consent_and_reads(

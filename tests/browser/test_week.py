@@ -14,7 +14,6 @@ import pytest
 import pytest_asyncio
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
-from django.test import Client
 from playwright.async_api import Browser, Page, expect
 
 from coaching.files.selectors import read_file
@@ -31,6 +30,7 @@ from tests.browser.test_arcs import (
     open_day,
     weekly_checkin,
 )
+from tests.browsers import browser_of
 from tests.live_sage import LiveSage, free_port, serve_practice, start_web_process, stop_web_process
 from tests.thoroughness import IS_LONG
 
@@ -199,8 +199,7 @@ def _arrive(user: User) -> str:
     user.date_joined = DAYS[0].at("08:00")
     user.save(update_fields=["date_joined"])
     Profile.unscoped.create(user=user, timezone=DAYS[0].zone, checkin_weekday=CHECKIN_ON.weekday())
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     BrowserSession.objects.update(expire_date=datetime(2099, 1, 1, tzinfo=UTC))
     return client.cookies["sessionid"].value
 

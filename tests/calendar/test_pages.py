@@ -21,6 +21,7 @@ from coaching.models import CalendarEvent, CalendarSource, Profile
 from coaching.people.attempts import AttemptLimit
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
+from tests.browsers import browser_of
 from tests.calendar.conftest import NOW, FeedServer, calendar_text, feed_server, one_event, source_of, timed
 from tests.conftest import MakeUser
 
@@ -282,8 +283,7 @@ def test_operators_see_how_calendars_stand_and_neither_words_nor_addresses(
         failures=1, failing_since=datetime(2026, 11, 17, tzinfo=UTC), error="The server has trouble.",
     )  # fmt: skip
     timed(source, "hush title", "2026-11-18T15:00Z", "2026-11-18T15:30Z")
-    client = Client()
-    client.force_login(operator)
+    client = browser_of(operator)
     for address in ("", f"{source.pk}/change/"):
         page = page_of(client.get(f"/admin/coaching/calendarsource/{address}"))
         assert "calendar.example" in page

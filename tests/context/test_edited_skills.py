@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from coaching.models import Skill
 from coaching.practice.script import Reply, ToolUse
@@ -14,6 +13,7 @@ from coaching.skills.store import sync_skills
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
+from tests.browsers import browser_of
 from tests.context.conftest import Talk
 from tests.context.test_prefix import shared, units
 
@@ -29,8 +29,7 @@ def edit_skills(operator: User) -> Callable[[], None]:
     """Let an operator edit some skills on their pages."""
 
     def edit() -> None:
-        browser = Client()
-        browser.force_login(operator)
+        browser = browser_of(operator)
         for skill in Skill.objects.filter(name__in=EDITED):
             text = skill.text.replace("Goal\n\n", MARK)
             page = browser.post(f"/admin/coaching/skill/{skill.pk}/change/", {"override": text})

@@ -8,7 +8,6 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.core.files.storage import storages
-from django.test import Client
 from pytest_django import Settings
 
 from coaching.context.budget import PROMPT_TOKENS
@@ -30,6 +29,7 @@ from coaching.models import Client as LibraryClient
 from coaching.tools import CHAT_TOOLS
 from sessions_app.models import MessageRole, Session, SessionBrief
 from tests.bench.context.slow_storage import SlowStorage
+from tests.browsers import browser_of
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import put_file
 from tests.context.test_pipeline import built, context_tokens, texts
@@ -203,8 +203,7 @@ def test_nothing_escapes_from_a_client_or_an_attached_document(person: User, kin
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_nothing_breaks_a_page(person: User, kind: str) -> None:
     fill(person, HOSTILE[kind])
-    client = Client()
-    client.force_login(person)
+    client = browser_of(person)
     with time_machine.travel(NOW, tick=True):
         for address in (*PAGES, *(f"/files/{path}" for path in PATHS)):
             response = client.get(address)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 from django.test import override_settings
 
 from coaching.inbox import state
@@ -25,6 +24,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, ToolCallState
+from tests.browsers import browser_of
 from tests.inbox.mails import SERVER, Mail
 from tests.jobs.conftest import WorkOff, queue, work_off
 from tests.library.obedient import ObedientModel, order
@@ -101,8 +101,7 @@ def take(user: User, body: str) -> Document:
 
 
 def pages_of(user: User, *addresses: str) -> list[str]:
-    browser = Browser()
-    browser.force_login(user)
+    browser = browser_of(user)
     return [browser.get(address).content.decode() for address in addresses]
 
 

@@ -16,7 +16,7 @@ from coaching.models import Document, DocumentState, EffectKind, LibraryEffect, 
 from coaching.tools.refile_document import REFILE_DOCUMENT
 from coaching.transcript.confirm_cards import card_parts
 from sessions_app.models import Session
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import sign_in_confirmed
 from tests.languages.bracketed import CODE, speak_in_brackets, words_outside
 from tests.languages.conftest import speaks
 from tests.library.rows import make_client, make_document

@@ -26,6 +26,7 @@ from coaching.views import imports
 from sage.clients import uploader_of
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
+from tests.browsers import browser_of
 from tests.jobs.conftest import WorkOff, empty_queue, jobs_named
 from tests.legacy.exports import chatgpt_conversation, write_sage_export
 from tests.legacy.test_import_command import rows_of, run_import
@@ -177,8 +178,7 @@ def test_an_upload_counts_for_the_person_whose_browser_sends_it(signed_in: Clien
 async def test_an_upload_that_nobody_comes_back_to_is_removed(
     signed_in: Client, user: User, other_user: User, export: bytes
 ) -> None:
-    others = Client()
-    await in_database(others.force_login, other_user)
+    others = await in_database(browser_of, other_user)
     for client in (signed_in, others):
         await in_database(upload, client, export)
     assert len(stored_objects(user)) == 1

@@ -17,6 +17,7 @@ from coaching.files.objects import StoredObject
 from coaching.files.saves import prepare_save
 from coaching.files.store import store_version
 from coaching.models import Capture, DayPlan, FileSource, FileType, Profile, UserFile
+from tests.browsers import browser_of
 
 NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)  # a Wednesday
 TODAY = date(2026, 11, 18)
@@ -45,19 +46,7 @@ def person(user: User) -> User:
 
 
 @pytest.fixture
-def browser_of() -> Callable[[User], Client]:
-    """Sign somebody in."""
-
-    def sign_in(user: User) -> Client:
-        client = Client()
-        client.force_login(user)
-        return client
-
-    return sign_in
-
-
-@pytest.fixture
-def browser(person: User, browser_of: Callable[[User], Client]) -> Client:
+def browser(person: User) -> Client:
     """The person's browser."""
     return browser_of(person)
 

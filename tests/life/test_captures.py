@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 from zoneinfo import ZoneInfo
@@ -20,6 +19,7 @@ from coaching.life.captures import read_waiting_captures, set_archived
 from coaching.models import Capture, FileSource, FileType, Profile, UserFile, UserFileVersion
 from coaching.skills.facts import build_life_facts
 from coaching.views.captures import CAPTURES_A_PAGE
+from tests.browsers import browser_of
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
@@ -216,9 +216,7 @@ def test_no_page_promises_a_log_that_may_never_come(person: User, browser: Clien
         ("2027-03-28T02:00:00+00:00", "captures/2027-03-28-040000"),
     ],
 )
-def test_a_capture_is_of_the_day_that_the_person_lives(
-    person: User, browser_of: Callable[[User], Client], moment: str, path: str
-) -> None:
+def test_a_capture_is_of_the_day_that_the_person_lives(person: User, moment: str, path: str) -> None:
     with time_machine.travel(datetime.fromisoformat(moment), tick=False):
         browser_of(person).post("/capture/", {"text": "now"})
     assert UserFile.unscoped.get().path == f"{path}.md"

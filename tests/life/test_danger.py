@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections.abc import Callable
 from http import HTTPStatus
 from zoneinfo import ZoneInfo
 
@@ -15,6 +14,7 @@ from coaching.files.frontmatter import parse_file
 from coaching.life.captures import MAX_CAPTURE_CHARACTERS, keep_capture
 from coaching.models import Capture, CardCount, FileType, Profile, ReflectionPrompt, UserFileVersion
 from coaching.safety.danger import find_danger
+from tests.browsers import browser_of, page_of
 from tests.life.conftest import NOON, KeepFile
 
 # Answers to questions are kept in another thread.
@@ -28,10 +28,6 @@ OUT_OF_BAND = 'hx-swap-oob="innerHTML:#safety-now"'
 
 def counted() -> list[tuple[str, int]]:
     return list(CardCount.objects.values_list("level", "shown"))
-
-
-def page_of(browser: Client, address: str) -> str:
-    return browser.get(address).content.decode()
 
 
 def lines_in(page: str) -> list[str]:
@@ -115,9 +111,7 @@ def test_a_calm_capture_brings_no_card(person: User, browser: Client, text: str)
     assert counted() == []
 
 
-def test_nobody_else_sees_the_card(
-    person: User, other_user: User, browser: Client, browser_of: Callable[[User], Client]
-) -> None:
+def test_nobody_else_sees_the_card(person: User, other_user: User, browser: Client) -> None:
     other, second = browser_of(other_user), browser_of(person)
     browser.post("/capture/", {"text": DANGER, "then": "home"})
     for address in ("/", "/capture/"):

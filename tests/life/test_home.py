@@ -1,7 +1,6 @@
 """Home at every hour: greeting, offers and lists, on the person's own day."""
 
 import re
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -25,6 +24,7 @@ from coaching.models import (
 )
 from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
+from tests.browsers import browser_of
 from tests.calendar.conftest import source_of, timed
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
 
@@ -46,9 +46,7 @@ def keep_event(user: User, title: str, starts_at: datetime) -> None:
     timed(source, title, starts_at.isoformat(), (starts_at + timedelta(hours=1)).isoformat())
 
 
-def test_an_empty_account_finds_every_part_explained(
-    other_user: User, browser_of: Callable[[User], Client]
-) -> None:
+def test_an_empty_account_finds_every_part_explained(other_user: User) -> None:
     page = home_of(browser_of(other_user))
     assert "You don’t have a life map yet." in page
     assert 'name="kind" value="life_mapping">Start' in page
@@ -248,7 +246,7 @@ def test_a_plan_stays_until_four_in_the_morning_wherever_one_is(
     ],
 )
 def test_the_greeting_follows_the_clock_on_the_wall_through_both_changes(
-    person: User, browser_of: Callable[[User], Client], moment: str, greeting: str, day: str
+    person: User, moment: str, greeting: str, day: str
 ) -> None:
     with time_machine.travel(datetime.fromisoformat(moment), tick=False):
         page = home_of(browser_of(person))

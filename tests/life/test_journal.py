@@ -20,15 +20,10 @@ from coaching.life.plans import tick_priority
 from coaching.models import ClientType, FileType, LifeDomain, MadeBy, Profile, PulseRating, UserFile
 from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
+from tests.browsers import page_of
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
-
-
-def page_of(browser: Client, address: str) -> str:
-    response = browser.get(address)
-    assert response.status_code == HTTPStatus.OK, address
-    return response.content.decode()
 
 
 def days_in(page: str) -> list[str]:

@@ -1,7 +1,6 @@
 """The life map: empty, partial and complete, as charts and tables."""
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
@@ -16,6 +15,7 @@ from coaching.life.pulse import store_ratings
 from coaching.models import FileType, LifeDomain, PulseRating, UserFile
 from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
+from tests.browsers import browser_of
 from tests.life.conftest import NOON, KeepFile
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
@@ -209,9 +209,7 @@ def test_a_page_that_says_anything_else_than_a_status_has_none(
     assert "Status not set" in page
 
 
-def test_anothers_map_is_no_part_of_ones_own(
-    person: User, other_user: User, browser: Client, browser_of: Callable[[User], Client]
-) -> None:
+def test_anothers_map_is_no_part_of_ones_own(person: User, other_user: User, browser: Client) -> None:
     rate(other_user, LifeDomain.PLAY, 1, 2)
     assert "Your map is empty" in map_of(browser)
     assert "Your map is empty" not in map_of(browser_of(other_user))

@@ -33,6 +33,7 @@ from coaching.people.attempts import AttemptLimit
 from coaching.people.in_flight import InFlight, Ticket, current_ticket
 from coaching.personal_data.archive import write_archive
 from coaching.views import photos as photo_views
+from tests.browsers import browser_of, page_of
 from tests.files.conftest import disk_storage
 from tests.life.conftest import NOON, TODAY
 
@@ -90,12 +91,6 @@ def image_of(user: User, photo: Photo) -> Any:
         return await client.get(f"/journal/photos/{photo.pk}/photo.webp")
 
     return async_to_sync(get)()
-
-
-def page_of(browser: Client, address: str) -> str:
-    response = browser.get(address)
-    assert response.status_code == HTTPStatus.OK, address
-    return response.content.decode()
 
 
 @pytest.mark.slow
@@ -288,8 +283,7 @@ def test_a_deleted_photo_is_gone_at_once(browser: Client, person: User, disk_sto
 def test_nobody_else_gets_a_photo(other_user: User, person: User) -> None:
     photo = keep(person)
     assert image_of(other_user, photo).status_code == HTTPStatus.NOT_FOUND
-    theirs = Client()
-    theirs.force_login(other_user)
+    theirs = browser_of(other_user)
     for what in ("", "small.webp"):
         answer = theirs.get(f"/journal/photos/{photo.pk}/{what}")
         assert answer.status_code == HTTPStatus.NOT_FOUND

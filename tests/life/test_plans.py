@@ -2,7 +2,6 @@
 
 import threading
 import uuid
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
@@ -18,14 +17,13 @@ from coaching.context.sections import todays_plan
 from coaching.life.plans import read_plan, tick_priority
 from coaching.models import DayPlan, FileType, Profile, UserFileVersion
 from coaching.skills.facts import build_life_facts
+from tests.browsers import browser_of
 from tests.life.conftest import NOON, TODAY, KeepFile, KeepPlan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
 PLAN = f"/plan/{TODAY}/"
 PART = {"HX-Request": "true"}
-
-BrowserOf = Callable[[User], Client]
 
 
 def done(user: User) -> list[bool]:
@@ -175,7 +173,7 @@ def test_a_plan_without_attributes_is_a_link_to_its_file(
     ],
 )
 def test_a_plan_that_is_ticked_later_is_called_by_its_day(
-    person: User, browser_of: BrowserOf, keep_plan: KeepPlan, moment: str, words: str
+    person: User, keep_plan: KeepPlan, moment: str, words: str
 ) -> None:
     """A page stays open overnight and is ticked after four in the morning: 03:00 in UTC."""
     keep_plan(person, "Call Mia")

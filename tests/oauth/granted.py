@@ -7,26 +7,18 @@ from allauth.idp.oidc.models import Client as Registered
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.test import Client
 from django.utils import timezone
 
 from coaching.programs.grants import revoke_grant
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of
 from tests.oauth.program import connect, refresh
-
-
-def browser_of(user: User) -> Client:
-    """Return a browser in which somebody has just signed in."""
-    browser = Client()
-    sign_in_confirmed(browser, user)
-    return browser
 
 
 def granted_that_dont_hold(user: User, disabled: User) -> Mapping[str, str]:
     """Connect programs of two people with all scopes; return tokens by why they give no access to `/mcp`."""
-    browser = browser_of(user)
+    browser = confirmed_browser_of(user)
     good, expired, revoked, moved, forgotten, used = (connect(browser) for _ in range(6))
-    theirs = connect(browser_of(disabled))
+    theirs = connect(confirmed_browser_of(disabled))
     past = timezone.now() - timedelta(days=1)
     _row(expired["access_token"]).update(expires_at=past)
     revoke_grant(user_id=user.pk, client_id=revoked["client_id"])

@@ -18,7 +18,7 @@ from pytest_django import Settings
 from coaching.models import ActionItem
 from coaching.programs.grants import grants_of, revoke_grant
 from sage.accounts import AccountAdapter
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import browser_of, confirmed_browser_of, sign_in_confirmed
 from tests.conftest import MakeUser
 from tests.oauth.program import (
     call_mcp,
@@ -48,9 +48,7 @@ def user(make_user: MakeUser) -> User:
 
 @pytest.fixture
 def browser(user: User) -> Client:
-    browser = Client()
-    sign_in_confirmed(browser, user)
-    return browser
+    return confirmed_browser_of(user)
 
 
 def test_a_page_of_consent_is_answered_by_who_is_signed_in_and_confirmed_it_lately(
@@ -64,8 +62,7 @@ def test_a_page_of_consent_is_answered_by_who_is_signed_in_and_confirmed_it_late
     }
     assert Client().post("/oauth/authorize?prompt=none", form).status_code == 400
     assert Client().post("/oauth/authorize", form)["Location"].startswith("/accounts/login/")
-    late = Client()
-    late.force_login(user)
+    late = browser_of(user)
     again = late.post("/oauth/authorize", form)["Location"]
     assert again.startswith("/oauth/authorize?client_id=")
     assert late.get(again)["Location"].startswith("/accounts/reauthenticate/")

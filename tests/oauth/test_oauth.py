@@ -27,7 +27,7 @@ from coaching.programs.grants import (
 )
 from sage.accounts import AccountAdapter
 from sage.backups.endings import end_what_ran
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import browser_of, confirmed_browser_of, sign_in_confirmed
 from tests.conftest import MakeUser
 from tests.oauth.program import (
     REDIRECT,
@@ -59,9 +59,7 @@ def user(make_user: MakeUser) -> User:
 @pytest.fixture
 def browser(user: User) -> Client:
     """Ada's browser, which checks the tokens of forms."""
-    browser = Client()
-    sign_in_confirmed(browser, user)
-    return browser
+    return confirmed_browser_of(user)
 
 
 def test_the_documents_say_where_to_ask_and_for_what() -> None:
@@ -301,8 +299,7 @@ def test_a_stranger_signs_in_first() -> None:
 
 
 def test_who_signed_in_long_ago_confirms_who_they_are_first(user: User) -> None:
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     answered = browser.get("/oauth/authorize", request_of(register()["client_id"]))
     assert answered["Location"].startswith("/accounts/reauthenticate/?next=%2Foauth%2Fauthorize")
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,12 +14,6 @@ from tests.files.auditor import audit_files
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 CAREER = "/files/life-map/career.md"
 Write = Callable[..., str]
-
-
-def page_of(client: Client, address: str) -> str:
-    response = client.get(address)
-    assert response.status_code == HTTPStatus.OK
-    return response.content.decode()
 
 
 def send(client: Client, body: str, *, version: int, do: str = "save", **fields: Any) -> HttpResponse:

@@ -22,6 +22,7 @@ from coaching.models import CaptureVerdict, UserFileVersion
 from sessions_app.admin import ROWS_LISTED, ReadOnlyMixin
 from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, SessionBrief
 from sessions_app.owned import Owned
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 from tests.pages.conftest import Exchange, KeepFile
 
@@ -33,9 +34,7 @@ SECRET = "what nobody else should read"
 def staff_with(make_user: MakeUser, *codenames: str) -> Client:
     member = make_user("staff", is_staff=True)
     member.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(member)
-    return client
+    return browser_of(member)
 
 
 def test_sessions_are_shown_without_words_and_can_t_be_changed(
@@ -194,8 +193,7 @@ def test_verdicts_are_shown_with_time_and_cost_and_without_words_and_can_t_be_ch
     member = User.objects.get(username="staff")
     codenames = ["view_safetyverdict", "change_safetyverdict", "delete_safetyverdict"]
     member.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client = Client()
-    client.force_login(member)
+    client = browser_of(member)
     pages = [client.get(path).content.decode() for path in (address, f"{address}{verdicts[0].pk}/change/")]
     for page in pages:
         for said in (

@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
 from coaching.admin.accounts import ANOTHERS_ADDRESS, ANOTHERS_NAME
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 
 pytestmark = pytest.mark.django_db
@@ -17,9 +18,7 @@ PASSWORD = "correct horse battery staple"
 
 
 def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+    return browser_of(user)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from coaching.admin.usage import period_of
 from sessions_app.models import ModelUsage
 from sessions_app.usage_report import read_usage_report, usage_between
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +27,7 @@ NOW = datetime(2026, 11, 22, 15, tzinfo=UTC)
 def operator(make_user: MakeUser) -> Client:
     member = make_user("staff", is_staff=True)
     member.user_permissions.set(Permission.objects.filter(codename="view_modelusage"))
-    client = Client()
-    client.force_login(member)
-    return client
+    return browser_of(member)
 
 
 def use(user: User, at: datetime, **fields: Any) -> None:
@@ -111,8 +110,7 @@ def test_a_name_leads_to_its_requests_and_a_list_without_a_filter_to_the_sums(
 
 
 def test_nobody_sees_the_sums_without_the_permission_to_see_usage(make_user: MakeUser, user: User) -> None:
-    client = Client()
-    client.force_login(make_user("other staff", is_staff=True))
+    client = browser_of(make_user("other staff", is_staff=True))
     assert client.get(SUMS).status_code == 403
     client.force_login(user)
     assert client.get(SUMS).status_code == 302

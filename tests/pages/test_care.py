@@ -19,6 +19,7 @@ from coaching.models import CareEnd, MadeBy, Profile, ReminderKind, SentReminder
 from coaching.reminders.mails import begin_mail
 from coaching.reminders.words import WORDS, words_for
 from coaching.transcript.why import section_name
+from tests.browsers import page_of
 from tests.context.conftest import put_file
 from tests.context.test_care import ACUTE, DARK, FRIEND, NIGHT, after, spoke
 from tests.reminders.conftest import reminded
@@ -41,10 +42,6 @@ def browser(user: User, client: Client) -> Client:
     Profile.unscoped.create(user=user, timezone="Europe/Lisbon")
     client.force_login(user)
     return client
-
-
-def page_of(client: Client, address: str) -> str:
-    return client.get(address).content.decode()
 
 
 @pytest.mark.parametrize(("words", "is_offered"), [(ACUTE, False), (DARK, False), (FRIEND, True)])

@@ -18,8 +18,8 @@ from coaching.files.organising import delete_files
 from coaching.models import UserFile
 from coaching.views.chosen_files import MOST_CHOSEN, ids_in
 from coaching.views.files import OPEN_AT_FIRST, SHOWN_IN_TREE
+from tests.browsers import browser_of, page_of
 from tests.pages.conftest import KeepFile
-from tests.pages.file_pages import page_of
 from tests.pages.test_file_archive import zip_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
@@ -117,8 +117,7 @@ def test_what_is_gone_for_good_is_left_out_of_an_undo(
 @pytest.mark.django_db(transaction=True)
 def test_the_download_has_the_selected_files_alone(user: User, keep_file: KeepFile) -> None:
     first, _, third = keep_logs(keep_file)
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     address = do(client, "download", first, third)
     assert parse_qs(urlsplit(address).query) == {"file": [str(first), str(third)]}
     archive = async_to_sync(zip_of)(user, f"?{urlsplit(address).query}")

@@ -41,8 +41,8 @@ from coaching.models import (
 from coaching.personal_data.archive import write_archive
 from sessions_app.database import in_database
 from sessions_app.import_metadata import IMPORT_KEY
+from tests.browsers import sign_in_confirmed
 from tests.calendar.conftest import source_of
-from tests.confirmed import sign_in_confirmed
 from tests.library.rows import make_document
 from tests.pages.conftest import KeepFile
 from tests.recall.history import talk

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from coaching.people.device_copies import COOKIE, COOKIE_SECONDS
+from tests.browsers import browser_of
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange
 
@@ -154,8 +155,7 @@ async def erased_by_an_async_view(copy: str, session: str) -> bool:
 
 @pytest.mark.django_db(transaction=True)
 def test_async_views_erase_it_too(keeping: Client, other_user: User) -> None:
-    theirs = Client()
-    theirs.force_login(other_user)
+    theirs = browser_of(other_user)
     copy, session = keeping.cookies[COOKIE].value, theirs.cookies["sessionid"].value
     assert async_to_sync(erased_by_an_async_view)(copy, session)
     assert not async_to_sync(erased_by_an_async_view)(copy, "")
@@ -191,8 +191,7 @@ def test_closing_the_account_erases_it(keeping: Client, user: User) -> None:
 
 def test_a_cookie_gives_nobody_anothers_copy(keeping: Client, other_user: User, exchange: Exchange) -> None:
     exchange("The lake was calm.", "Good.")
-    theirs = Client()
-    theirs.force_login(other_user)
+    theirs = browser_of(other_user)
     for cookie in (keeping.cookies[COOKIE].value, f"{other_user.pk}", "forged", ""):
         theirs.cookies[COOKIE] = cookie
         response = theirs.get(COPY, headers=JSON)

@@ -16,9 +16,9 @@ from django.utils import timezone
 from coaching.clock.days import local_day
 from coaching.models import Profile, UserFileVersion
 from sessions_app.database import in_database
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import page_of, sign_in_confirmed
 from tests.pages.conftest import KeepFile
-from tests.pages.file_pages import NOW, page_of
+from tests.pages.file_pages import NOW
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 

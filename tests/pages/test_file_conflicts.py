@@ -9,7 +9,8 @@ from django.db import connections
 from django.test import Client
 
 from coaching.files.selectors import read_file
-from tests.pages.file_pages import CAREER, Write, bodies, page_of, send, typed_in
+from tests.browsers import page_of
+from tests.pages.file_pages import CAREER, Write, bodies, send, typed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 

@@ -19,9 +19,10 @@ from coaching.life.pulse import store_ratings
 from coaching.models import DayPlan, FileSource, FileType, LifeDomain, PulseRating, UserFileVersion
 from coaching.views.file_form import FIELD_ORDER
 from tests.browser.payloads import PAYLOADS
+from tests.browsers import page_of
 from tests.files.auditor import audit_files
 from tests.pages.conftest import KeepFile
-from tests.pages.file_pages import CAREER, Write, bodies, page_of, send, typed_in
+from tests.pages.file_pages import CAREER, Write, bodies, send, typed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 

@@ -28,8 +28,9 @@ from coaching.models import (
     UserFileVersion,
 )
 from coaching.recall.search import search
+from tests.browsers import page_of
 from tests.files.auditor import audit_files
-from tests.pages.file_pages import CAREER, Write, hidden_in, page_of
+from tests.pages.file_pages import CAREER, Write, hidden_in
 from tests.thoroughness import size
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]

@@ -8,8 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from coaching.models import DayPlan, FileType, PulseRating
+from tests.browsers import page_of
 from tests.files.auditor import audit_files
-from tests.pages.file_pages import CAREER, Write, page_of, send
+from tests.pages.file_pages import CAREER, Write, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 

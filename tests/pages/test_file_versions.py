@@ -11,8 +11,9 @@ from pytest_django import Settings
 
 from coaching.models import FileSource, Profile, UserFileVersion
 from sessions_app.models import Session
+from tests.browsers import page_of
 from tests.pages.conftest import KeepFile
-from tests.pages.file_pages import CAREER, Write, bodies, page_of, send
+from tests.pages.file_pages import CAREER, Write, bodies, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 

@@ -11,8 +11,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from coaching.models import FileType, Profile, UserFile
 from coaching.views.files import FILES_A_PAGE, SHOWN_IN_TREE
+from tests.browsers import page_of
 from tests.pages.conftest import KeepFile
-from tests.pages.file_pages import CAREER, Write, page_of, send
+from tests.pages.file_pages import CAREER, Write, send
 from tests.thoroughness import size
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]

@@ -31,6 +31,7 @@ from coaching.sandbox.markdown import plain_words, render_markdown, render_repli
 from coaching.sandbox.markdown_worker import MAX_ADDRESS
 from coaching.sockets.fragments import StreamedReply, render_fragment
 from sessions_app.models import Session
+from tests.browsers import browser_of
 from tests.context.conftest import put_file
 from tests.leaving import leave_url
 from tests.pages.conftest import Exchange
@@ -288,8 +289,7 @@ def test_no_surface_shows_a_link_that_hides_its_host(
 ) -> None:
     user.is_staff = user.is_superuser = True
     user.save()
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     surfaces = {surface for names in SURFACES.values() for surface in names}
     links = {
         surface: leaving(shown_at(surface, client, session, linked))

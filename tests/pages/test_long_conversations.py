@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from coaching.transcript.rows import PAGE_MESSAGES
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
+from tests.browsers import page_of
 from tests.pages.conftest import Exchange
 from tests.patience import patience
 from tests.thoroughness import size
@@ -37,12 +38,6 @@ def fill(session: Session, exchanges: int) -> None:
     )
     session.last_message_number = 2 * exchanges
     session.save()
-
-
-def page_of(client: Client, address: str) -> str:
-    response = client.get(address)
-    assert response.status_code == HTTPStatus.OK
-    return response.content.decode()
 
 
 def numbers_in(page: str) -> list[int]:

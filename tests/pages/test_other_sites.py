@@ -9,7 +9,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from coaching.api.routes import ROUTES as PROGRAM_ROUTES
 from coaching.models import Capture, ProgramToken, UserFile
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import sign_in_confirmed
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db

@@ -29,17 +29,12 @@ from sage.not_allowed import not_allowed_page
 from sessions_app.models import Message, Session, SessionStatus, TitleSource, TurnStatus
 from sessions_app.organising import remove_if_empty
 from sessions_app.text import MAX_MESSAGE_CHARACTERS
+from tests.browsers import browser_of, page_of
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
 from tests.sage.test_accounts import until_sent
 
 pytestmark = pytest.mark.django_db
-
-
-def page_of(client: Client, address: str) -> str:
-    response = client.get(address)
-    assert response.status_code == HTTPStatus.OK
-    return response.content.decode()
 
 
 def test_an_anonymous_visitor_learns_what_sage_is_and_can_sign_in(client: Client) -> None:
@@ -150,8 +145,7 @@ def test_a_form_without_an_id_that_asks_sage_to_begin_begins_once_a_day(user: Us
     with time_machine.travel("2026-11-18T12:00Z", tick=False) as clock:
 
         def close_day(_: int = 0) -> str:
-            browser = Client()
-            browser.force_login(user)
+            browser = browser_of(user)
             try:
                 return str(browser.post("/chat/new/", {"kind": "close_day"})["Location"])
             finally:

@@ -9,14 +9,13 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.core.mail import EmailMessage
 from django.db import connection, transaction
-from django.test import Client
 from pytest_django import Settings
 
 from coaching.models import ProgramToken
 from coaching.programs.callers import NotKnown
 from coaching.programs.tokens import find_caller, make_token
 from sage.accounts import AccountAdapter
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import browser_of, confirmed_browser_of
 
 pytestmark = pytest.mark.django_db
 
@@ -34,8 +33,7 @@ def the_mail() -> EmailMessage:
 
 
 def test_a_token_is_made_only_after_the_password_was_given_again(user: User) -> None:
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     response = browser.post(PAGE, FORM)
     assert response.status_code == 302
     assert response["Location"].startswith("/accounts/reauthenticate/")
@@ -44,8 +42,7 @@ def test_a_token_is_made_only_after_the_password_was_given_again(user: User) -> 
 
 def test_a_secret_is_shown_once_and_a_mail_says_what_was_allowed(user: User, settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
-    browser = Client()
-    sign_in_confirmed(browser, user)
+    browser = confirmed_browser_of(user)
     response = browser.post(PAGE, FORM)
     (secret,) = re.findall(r"<code>(sage_[\w-]{43})</code>", response.content.decode())
     assert response["Cache-Control"] == "private, no-store"
@@ -74,8 +71,7 @@ def test_a_secret_is_shown_once_and_a_mail_says_what_was_allowed(user: User, set
 def test_a_form_that_isnt_right_says_so_and_keeps_what_was_typed(
     user: User, changed: dict[str, object], words: str
 ) -> None:
-    browser = Client()
-    sign_in_confirmed(browser, user)
+    browser = confirmed_browser_of(user)
     response = browser.post(PAGE, {**FORM, **changed})
     assert response.status_code == 422
     assert words in response.content.decode()
@@ -85,8 +81,7 @@ def test_a_form_that_isnt_right_says_so_and_keeps_what_was_typed(
 def test_the_twenty_first_token_is_refused_in_a_sentence(user: User) -> None:
     for number in range(20):
         make_token(user_id=user.pk, name=f"Shell {number}", scopes=["read"], days=90)
-    browser = Client()
-    sign_in_confirmed(browser, user)
+    browser = confirmed_browser_of(user)
     response = browser.post(PAGE, FORM)
     assert response.status_code == 422
     assert "You have 20 tokens already. Revoke one first." in response.content.decode()
@@ -94,8 +89,7 @@ def test_the_twenty_first_token_is_refused_in_a_sentence(user: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_no_token_that_is_made_at_the_moment_of_a_new_password_survives_it(user: User) -> None:
-    browser = Client()
-    sign_in_confirmed(browser, user)
+    browser = confirmed_browser_of(user)
 
     def make(_: int) -> int:
         try:
@@ -114,12 +108,10 @@ def test_no_token_that_is_made_at_the_moment_of_a_new_password_survives_it(user:
 
 
 def test_operators_see_how_many_programs_and_nothing_else_of_them(user: User, operator: User) -> None:
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     browser.get("/settings/")
     make_token(user_id=user.pk, name="Very own name", scopes=["read"], days=90)
-    admin = Client()
-    admin.force_login(operator)
+    admin = browser_of(operator)
     page = admin.get("/admin/coaching/profile/").content.decode()
     assert '<td class="field-programs">1</td>' in page
     assert "Very own name" not in page

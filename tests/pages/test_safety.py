@@ -15,18 +15,13 @@ from coaching.people.help_lines import sync_help_lines
 from coaching.safety import figures
 from sessions_app import session_services
 from sessions_app.models import Message, Session, SessionKind, SessionStatus
+from tests.browsers import page_of
 from tests.conftest import PASSWORD, MakeUser
 from tests.pages.conftest import Exchange
 
 pytestmark = pytest.mark.django_db
 
 MARK = {"safety": {"level": "immediate", "about": "self", "topic": "life"}}
-
-
-def page_of(client: Client, address: str) -> str:
-    response = client.get(address)
-    assert response.status_code == HTTPStatus.OK
-    return response.content.decode()
 
 
 def lines_in(page: str) -> list[str]:

@@ -17,11 +17,11 @@ from coaching.models import FileSource, FileType, Profile, RecallPassage, UserFi
 from coaching.recall.search import search
 from coaching.safety.plan import PlanSection, make_plan, render_plan
 from sessions_app.models import Session
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import page_of, sign_in_confirmed
 from tests.conftest import MakeUser
 from tests.files.auditor import audit_files
 from tests.pages.conftest import Exchange
-from tests.pages.file_pages import NOW, Write, hidden_in, page_of, typed_in
+from tests.pages.file_pages import NOW, Write, hidden_in, typed_in
 from tests.pages.test_admin import staff_with
 
 pytestmark = pytest.mark.django_db

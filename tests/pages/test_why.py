@@ -20,6 +20,7 @@ from sessions_app.models import (
     Turn,
     UsagePurpose,
 )
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 from tests.languages.conftest import speaks, translated
 from tests.pages.conftest import Exchange
@@ -206,8 +207,7 @@ def test_a_price_that_is_not_known_is_not_called_nothing(
 def test_operators_see_the_whole_trace_of_a_turn_and_no_words(make_user: MakeUser, turn: Turn) -> None:
     member = make_user("staff", is_staff=True)
     member.user_permissions.set(Permission.objects.filter(codename="view_turn"))
-    client = Client()
-    client.force_login(member)
+    client = browser_of(member)
     page = client.get(f"/admin/sessions_app/turn/{turn.id}/change/").content.decode()
     for said in (
         "high_intensity", "with an earlier message", "domain_flagged", "health is marked in crisis",

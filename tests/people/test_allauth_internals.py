@@ -23,7 +23,7 @@ from coaching.people.allauth_internals import (
     require_confirmation,
 )
 from tests.architecture.parsing import parse
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import sign_in_confirmed
 
 WRAPPED = "coaching/people/allauth_internals.py"
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -53,7 +53,7 @@ from coaching.views.confirmed_downloads import TOKEN_SECONDS
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
-from tests.confirmed import sign_in_confirmed
+from tests.browsers import confirmed_browser_of, sign_in_confirmed
 from tests.conftest import PASSWORD
 from tests.files.storing import store_file
 from tests.languages.conftest import translated
@@ -565,8 +565,7 @@ def test_a_choice_counts_for_who_made_it_for_what_and_a_while(
 ) -> None:
     client.force_login(user)
     begin = parse_qs(urlsplit(client.post("/settings/export/")["Location"]).query)["next"][0]
-    other = Client()
-    sign_in_confirmed(other, other_user)
+    other = confirmed_browser_of(other_user)
     sign_in_confirmed(client, user)
     export = begin.replace("begin/", "")
     assert other.get(begin)["Location"] == other.get(export)["Location"] == "/settings/data/"

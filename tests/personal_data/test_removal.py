@@ -42,6 +42,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, Turn
+from tests.browsers import browser_of
 from tests.conftest import PASSWORD, MakeUser
 from tests.files.auditor import audit_files, stored_keys
 from tests.files.conftest import S3
@@ -319,8 +320,7 @@ async def test_the_job_is_tried_until_the_storage_is_back(
 ) -> None:
     def close_account() -> None:
         write_files(user, "one")
-        client = Client()
-        client.force_login(user)
+        client = browser_of(user)
         assert asked_for(client) == HTTPStatus.FOUND
 
     await in_database(close_account)

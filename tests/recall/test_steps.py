@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client as Browser
 
 from coaching.library.clients import own_client
 from coaching.models import ActionItem, ActionState, RecallPassage, RecallSource
 from coaching.recall.search import Bounds
 from coaching.tools.foreign import names_in_passages
+from tests.browsers import browser_of
 from tests.library.rows import make_client
 from tests.recall.history import found
 from tests.recall.test_library import ALL, document
@@ -78,8 +78,7 @@ def test_steps_of_other_clients_and_people_are_out_of_reach(user: User, other_us
 
 def test_the_search_page_names_it_and_leads_to_it(user: User) -> None:
     asked = step(user)
-    browser = Browser()
-    browser.force_login(user)
+    browser = browser_of(user)
     page = browser.get("/search/?q=wombat").content.decode()
     assert f'href="/library/actions/{asked.pk}/"' in page
     assert "Next step" in page

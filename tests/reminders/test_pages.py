@@ -18,6 +18,7 @@ from coaching.reminders.devices import MAX_DEVICES
 from coaching.reminders.vapid import public_key
 from sessions_app import session_services
 from sessions_app.models import SessionKind
+from tests.browsers import browser_of
 from tests.reminders.conftest import confirmed, reminded
 from tests.reminders.push_service import Subscription, device_of
 
@@ -124,8 +125,7 @@ def test_a_browser_belongs_to_whoever_signed_in_on_it_last(
     signed_in: Client, user: User, other_user: User
 ) -> None:
     subscribe(signed_in)
-    theirs = Client()
-    theirs.force_login(other_user)
+    theirs = browser_of(other_user)
     theirs.post(f"{PAGE}devices/", {"do": "forget", "endpoint": ADDRESS})
     assert PushDevice.of(user.pk).exists()
     subscribe(theirs)

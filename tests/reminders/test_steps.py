@@ -9,7 +9,6 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.test import Client as Browser
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.clock.days import moment_at
@@ -21,6 +20,7 @@ from coaching.models import ActionItem, ActionState, MadeBy, Profile, PushDevice
 from coaching.reminders.devices import Push, read_push
 from coaching.reminders.due import claim_due
 from coaching.reminders.mails import begin_mail
+from tests.browsers import browser_of
 from tests.reminders.conftest import reminded
 
 pytestmark = pytest.mark.django_db
@@ -189,8 +189,7 @@ def test_they_are_quoted_where_the_person_wants_that(user: User) -> None:
 
 
 def test_the_reminder_opens_the_next_steps_and_the_settings_have_the_choice(user: User) -> None:
-    browser = Browser()
-    browser.force_login(user)
+    browser = browser_of(user)
     assert browser.get("/reminders/steps/").headers["Location"] == "/library/actions/"
     reminded(user, ReminderKind.DAY)
     page = browser.get("/settings/reminders/").content.decode()

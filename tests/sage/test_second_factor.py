@@ -23,6 +23,7 @@ from coaching.personal_data.ownership import owned_models
 from coaching.personal_data.rows import rows_as_json
 from sage.second_factor import MAX_PASSKEYS, SecondFactorAdapter
 from sage.sign_in_attempts import COOKIE
+from tests.browsers import browser_of
 from tests.conftest import PASSWORD, MakeUser
 from tests.sage.one_time_codes import code_of
 from tests.sage.software_passkey import Options, SoftwarePasskey
@@ -246,8 +247,7 @@ CHANGES = (
 
 def test_every_change_asks_who_it_is_first(client: Client, user: User, make_user: MakeUser) -> None:
     client.force_login(with_app(user))
-    without = Client()
-    without.force_login(make_user())
+    without = browser_of(make_user())
     for name in CHANGES:
         browser = without if name == "mfa_activate_totp" else client
         for response in (browser.get(reverse(name)), browser.post(reverse(name), {"code": "1"})):

@@ -9,6 +9,7 @@ from django.test import Client
 
 from coaching.models import Skill
 from coaching.skills.loader import skill_text
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 from tests.skills.conftest import SHIPPED, SKILL_TEXT
 
@@ -21,9 +22,7 @@ LIST = "/admin/coaching/skill/"
 @pytest.fixture
 def browser(operator: User) -> Client:
     """The operator's browser."""
-    client = Client()
-    client.force_login(operator)
-    return client
+    return browser_of(operator)
 
 
 def address(name: str, action: str = "change") -> str:
@@ -125,8 +124,7 @@ def test_nobody_adds_or_deletes_a_skill(browser: Client) -> None:
 def test_a_view_permission_changes_nothing(make_user: MakeUser) -> None:
     member = make_user("staff", is_staff=True)
     member.user_permissions.set(Permission.objects.filter(codename="view_skill"))
-    client = Client()
-    client.force_login(member)
+    client = browser_of(member)
     page = client.get(address("open-day")).content.decode()
     assert "A day with a shape before it starts" in page
     assert "Preview" not in page

@@ -13,6 +13,7 @@ from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 from tests.live_sage import LiveSage, open_socket, session_cookie
 from tests.patience import measure_slowness
@@ -108,8 +109,7 @@ async def test_a_frame_over_1_mib_is_refused_with_a_reason(
 async def test_after_signing_out_the_next_frame_closes_the_socket(
     live_sage: LiveSage, practice: PracticeServer, session: Session, user: User
 ) -> None:
-    browser = Client()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     cookie = f"sessionid={browser.cookies['sessionid'].value}"
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.next_frame()

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
-from django.test import Client as Browser
 
 from coaching.library.clients import create_client, own_client
 from coaching.library.documents.attaching import MISSING, TOO_MANY, UNREADABLE
@@ -20,6 +19,7 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
+from tests.browsers import browser_of, conversation_page
 from tests.live_sage import LiveSage, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,9 +71,7 @@ async def test_the_model_is_told_of_a_document_once_and_every_tab_shows_it(
     assert kept.metadata["documents"] == [lease.pk]
     await in_database(session.refresh_from_db)
     assert session.title.startswith("When does it end")
-    browser = Browser()
-    await in_database(browser.force_login, user)
-    reloaded = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    reloaded = await in_database(conversation_page, user, session)
     assert f'class="attached-state document-{lease.pk}-state">Read<' in reloaded
 
 
@@ -221,8 +219,7 @@ async def test_without_a_script_a_form_sends_them(
 ) -> None:
     lease = await in_database(stored, user)
     practice.script(["In 2031."])
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     page = await in_database(browser.get, f"/chat/{session.id}/", {"documents": [lease.pk, lease.pk + 99]})
     assert page.content.decode().count('name="documents"') == 1
 
@@ -230,8 +227,7 @@ async def test_without_a_script_a_form_sends_them(
 async def test_an_upload_from_a_conversation_goes_with_its_next_message(
     live_sage: LiveSage, session: Session, user: User, other_user: User
 ) -> None:
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
 
     def post(session_id: object) -> Any:
         form = {"files": ContentFile(b"The rent is due.", name="rent.txt"), "session": str(session_id)}

@@ -48,6 +48,7 @@ from sessions_app.models import (
     ToolCallState,
 )
 from sessions_app.recorded import RecordedMessage, RecordedSession
+from tests.browsers import browser_of
 from tests.library.rows import make_document
 from tests.live_sage import LiveSage, end_turns, open_socket
 from tests.sockets.attack_texts import ATTACKS, Attack
@@ -250,8 +251,7 @@ async def test_what_attacks_change_without_a_yes_is_what_the_docs_list(
     for given in ({"file_type": "sage-context"}, {"file_type": "domain", "file_name": "career"}):
         await SAVE_FILE.run(context, SAVE_FILE.parse(json.dumps({**given, "content": "Mine."})))
         context = CommittingContext(user_id=user.pk, tool_use_id="toolu_2")
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     changed: set[str] = set()
     asked: set[str] = set()
     for number in sorted({LONE_ENDING, *sample(range(len(ATTACKS)), of_each=3)}):

@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -23,6 +22,7 @@ from coaching.turns.citations import Citation
 from coaching.turns.cited import CitedTexts
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
+from tests.browsers import browser_of, conversation_page, page_of
 from tests.library.rows import make_client, make_document, make_project
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask
@@ -62,9 +62,7 @@ async def test_what_holds_is_a_link_in_stream_reload_and_export_and_nothing_else
         assert text_of(await ask(client, "What is my rent?")) == shown
     stored = await in_database(Message.unscoped.get, session=session, role=MessageRole.ASSISTANT)
     assert stored.content == shown
-    browser = Browser()
-    await in_database(browser.force_login, user)
-    reloaded = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    reloaded = await in_database(conversation_page, user, session)
     assert reloaded.count(f'href="{page}-2"') == 1
     assert f'href="{page}-3"' not in reloaded
     assert f'href="{page}-9"' not in reloaded
@@ -176,9 +174,8 @@ async def test_a_document_is_filed_elsewhere_after_a_yes_and_back_by_an_undo(
     async with open_socket(live_sage, session.id, cookie) as client:
         frames = await ask(client, "That is an invoice.")
         assert any("confirm" in frame for frame in frames)
-        browser = Browser()
-        await in_database(browser.force_login, user)
-        card = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+        browser = await in_database(browser_of, user)
+        card = await in_database(page_of, browser, f"/chat/{session.id}/")
         assert "Commercial lease → Invoice" in card
         assert card.index("<dt>Document</dt>") < card.index("<dt>Type</dt>")
         await client.send(type="answer", toolUseId="toolu_file", value={"accept": True})
@@ -205,9 +202,7 @@ async def test_a_document_goes_where_the_card_says_in_a_conversation_about_a_pro
     practice.script([Reply.of(Text("Shall I?"), refile(document, client_id=document.client_id)), "Done."])
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask(client, "File it here.")
-        browser = Browser()
-        await in_database(browser.force_login, user)
-        card = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+        card = await in_database(conversation_page, user, session)
         assert f"– → {project.name}" in card
         await client.send(type="answer", toolUseId="toolu_file", value={"accept": True})
         await client.until("done")

@@ -11,6 +11,7 @@ from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, ToolCallRecord, ToolCallState
+from tests.browsers import browser_of
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask, assert_all_accepted, results_in, rows, values_of
 
@@ -192,8 +193,7 @@ async def test_a_form_without_javascript_keeps_what_was_given_and_says_what_is_w
     practice.script([Reply.of(CREATE), "Good."])
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask(client)
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     address = f"/chat/{session.id}/message/"
     form = {"tool_use_id": "toolu_act", "accept": "yes", "input_title": "Ring them", "input_due_date": "soon"}
     refused = await in_database(browser.post, address, form)
@@ -241,8 +241,7 @@ async def test_whom_it_is_for_can_be_chosen_among_one_s_own_clients_and_projects
 
     crowe, sale = await in_database(make)
     practice.script([Reply.of(CREATE), "Good."])
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     address = f"/chat/{session.id}/"
     async with open_socket(live_sage, session.id, cookie) as client:
         assert SHOWN in await ask(client)

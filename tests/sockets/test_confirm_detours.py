@@ -5,7 +5,6 @@ from http import HTTPStatus
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.library.clients import create_client
 from coaching.models import ActionItem, Client, ClientType, SessionScope
@@ -13,6 +12,7 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, ToolCallRecord, ToolCallState
+from tests.browsers import browser_of, page_of
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask, assert_all_accepted, rows
 from tests.sockets.test_confirm import CREATE, INPUT, SHOWN, answer, items
@@ -88,9 +88,8 @@ async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once
         await client.send(type="answer", toolUseId="toolu_again", value={"accept": True})
         await client.until("done")
     assert [item.state for item in await items()] == ["open", "open"], "an edit undoes no write"
-    browser = Browser()
-    await in_database(browser.force_login, user)
-    page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    browser = await in_database(browser_of, user)
+    page = await in_database(page_of, browser, f"/chat/{session.id}/")
     assert page.count('<span class="folded-question">Noted as your next step.</span>') == 1
     address = f"/chat/{session.id}/undo/"
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from coaching.files.selectors import read_versions
 from coaching.models import UserFileVersion
@@ -14,6 +13,7 @@ from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
+from tests.browsers import browser_of
 from tests.live_sage import LiveSage, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,8 +27,7 @@ def save(content: str) -> ToolUse:
 
 def edit(user: User, body: str, *, version: int, **fields: str) -> tuple[int, str]:
     """Save the file's text from the person's browser; return the status and the page."""
-    tab = Client()
-    tab.force_login(user)
+    tab = browser_of(user)
     response = tab.post(f"/files/{PATH}/edit/", {"body": body, "version": version, **fields})
     return response.status_code, response.content.decode()
 

@@ -7,7 +7,6 @@ from typing import get_args, get_type_hints
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 import coaching.events
 from coaching.events import CallPending, RoundRestarted, TurnEvent
@@ -25,6 +24,7 @@ from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.titles import rename_session
+from tests.browsers import browser_of
 from tests.live_sage import Frame, LiveSage, open_socket, text_of
 from tests.sessions_app.turns import say
 
@@ -325,8 +325,7 @@ async def test_a_question_expires_with_the_conversation_that_its_user_ends(
 
 def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: User) -> None:
     session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     menu = f"/chat/{session.id}/menu/"
     assert 'name="do" value="end"' in client.get(menu).content.decode()
     answer = client.post(f"/chat/{session.id}/message/", {"do": "end"}, follow=True)
@@ -346,8 +345,7 @@ def test_over_a_limit_a_form_keeps_its_text_and_says_when_to_send_it_again(user:
     for session in busy:
         say(session)
     session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     answer = client.post(f"/chat/{session.id}/message/", {"text": "a third one"})
     assert (answer.status_code, answer["Retry-After"]) == (429, "5")
     page = answer.content.decode()

@@ -21,6 +21,7 @@ from coaching.practice.server import PracticeServer
 from coaching.turns.pictures import GONE
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, Turn
+from tests.browsers import browser_of
 from tests.live_sage import LiveSage, open_socket
 from tests.sockets.questions import PILLS, assert_all_accepted
 from tests.sockets.test_attached import stored
@@ -41,9 +42,7 @@ def photo() -> bytes:
 
 @pytest.fixture
 def signed_in_browser(user: User) -> Browser:
-    browser = Browser()
-    browser.force_login(user)
-    return browser
+    return browser_of(user)
 
 
 def newest(practice: PracticeServer) -> list[dict[str, Any]]:
@@ -95,8 +94,7 @@ def test_a_picture_of_a_message_is_shown_small_on_its_page(
 async def test_a_picture_is_seen_with_its_message_after_a_question_and_in_later_turns(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     form = {"files": ContentFile(photo(), name="garden.jpg"), "session": str(session.id)}
     await in_database(browser.post, "/library/upload/", form)
     document = await in_database(Document.of(user.pk).get)

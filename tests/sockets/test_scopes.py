@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.models import Client, ClientType, Project, SessionScope
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from tests.browsers import browser_of
 from tests.live_sage import FRAME_SECONDS, LiveSage
 from tests.sockets.test_openings import send
 from tests.sockets.test_tenants import Row, ask, comparable
@@ -58,8 +58,7 @@ def test_somebody_elses_client_or_project_is_answered_like_a_missing_one(
 ) -> None:
     theirs, their_project = client_of(other_user, "Mill Ltd")
     mine, _ = client_of(user, "Barton")
-    browser = Browser()
-    browser.force_login(user)
+    browser = browser_of(user)
     for field, foreign in (("client", theirs.pk), ("project", their_project.pk)):
         asked: dict[str, str] = {"kind": SessionKind.OPEN_CONVERSATION, "text": "What is there?"}
         answer, missing = (

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
@@ -17,6 +16,7 @@ from coaching.turns.second_looks import note_danger
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, ToolCallRecord
 from sessions_app.verdicts import NewVerdict
+from tests.browsers import browser_of, page_of
 from tests.library.rows import make_document
 from tests.live_sage import LiveSage, open_socket
 from tests.sockets.questions import results_in, rows, values_of
@@ -57,9 +57,8 @@ async def test_a_promise_is_written_at_once_and_told_with_its_sentence(
     )  # fmt: skip
     said = values_of(results_in(practice, 1)[0])
     assert (said["written"], said["quote"]) == (True, sentence)
-    browser = Browser()
-    await in_database(browser.force_login, user)
-    page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    browser = await in_database(browser_of, user)
+    page = await in_database(page_of, browser, f"/chat/{session.id}/")
     assert "step-chip" in page
     address = f"/chat/{session.id}/undo/"
     async with open_socket(live_sage, session.id, cookie) as client:
@@ -69,7 +68,7 @@ async def test_a_promise_is_written_at_once_and_told_with_its_sentence(
             assert undone.status_code == HTTPStatus.SEE_OTHER
         assert (await client.until("step"))[-1]["step"]["state"] == "dismissed"
     assert await steps() == [("Call Mum", "dismissed")]
-    page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    page = await in_database(page_of, browser, f"/chat/{session.id}/")
     assert "is-undone" in page
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
@@ -15,6 +14,7 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
+from tests.browsers import browser_of
 from tests.live_sage import LiveSage, SocketClient, open_socket
 from tests.sockets.questions import rows
 
@@ -105,8 +105,7 @@ async def test_frames_that_name_what_they_were_shown_do_nothing_to_what_is_other
 async def test_undo_by_the_form_marks_the_chip_of_the_step_until_it_is_restored(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     async with open_socket(live_sage, session.id, cookie) as client:
         step_id = await promise(client, practice)
         address = f"/library/actions/{step_id}/undo/"
@@ -130,8 +129,7 @@ async def test_undo_by_the_form_marks_the_chip_of_the_step_until_it_is_restored(
 async def test_a_chip_shows_its_step_as_it_is_now(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     async with open_socket(live_sage, session.id, cookie) as client:
         step_id = await promise(client, practice)
         form = {"title": "Write to Mum", "priority": "medium", "due_date": "2026-12-04"}

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.library.clients import own_client
 from coaching.models import UserFileVersion
@@ -15,6 +14,7 @@ from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
 from sessions_app.models import Session, ToolCallRecord, ToolCallState, Turn
+from tests.browsers import browser_of, conversation_page
 from tests.library.rows import make_document
 from tests.live_sage import LiveSage, SocketClient, open_socket
 from tests.sockets.questions import results_in, rows
@@ -64,9 +64,7 @@ def yes(call: str = "toolu_page") -> dict[str, Any]:
 
 async def read_page(user: User, session: Session) -> str:
     """Return the conversation's page."""
-    browser = Browser()
-    await in_database(browser.force_login, user)
-    return (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    return await in_database(conversation_page, user, session)
 
 
 async def test_a_page_is_replaced_only_after_a_yes_that_says_what_sage_had_read(
@@ -231,8 +229,7 @@ async def test_a_page_written_unasked_is_undone_once_and_taints_the_turn_that_re
         frames = await client.until("done")
         (card,) = (frame["confirm"] for frame in frames if "confirm" in frame)
         assert (card["tool"], card["sources"]) == ("complete_session", ["lease.pdf"])
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     for _ in range(2):
         answer = await in_database(browser.post, f"/chat/{session.id}/undo/", {"tool_use_id": "toolu_other"})
         assert answer.status_code == 303
@@ -249,8 +246,7 @@ async def test_a_page_that_changed_since_is_not_undone(
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask_about(client, user)
     await write(user, "Mine by now.", file_type="overview", file_name="")
-    browser = Browser()
-    await in_database(browser.force_login, user)
+    browser = await in_database(browser_of, user)
     answer = await in_database(browser.post, f"/chat/{session.id}/undo/", {"tool_use_id": "toolu_other"})
     assert answer.status_code == 422
     assert "has changed since" in answer.content.decode()

@@ -72,8 +72,8 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from tests.browsers import browser_of, confirmed_browser_of, sign_in_confirmed
 from tests.calendar.conftest import NOW, source_of, timed
-from tests.confirmed import sign_in_confirmed
 from tests.leaving import leave_url
 from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
 from tests.sockets.tenant_library import STEP_ID, fill_library, ids_of_library
@@ -749,8 +749,7 @@ def rows_of(*scopes: str) -> dict[str, Row]:
 def test_anothers_object_is_answered_like_a_missing_one(
     owned: Session, other_user: User, subtests: pytest.Subtests
 ) -> None:
-    theirs = Client()
-    theirs.force_login(other_user)
+    theirs = browser_of(other_user)
     ids = ids_of(owned)
     answer_twice(owned, owned.turns.get())
 
@@ -792,8 +791,7 @@ def test_nobody_signed_in_is_sent_to_the_sign_in_page(owned: Session, subtests: 
 
 
 def test_an_operators_page_is_refused_to_everybody_else(owned: Session, subtests: pytest.Subtests) -> None:
-    theirs = Client()
-    theirs.force_login(owned.user)
+    theirs = browser_of(owned.user)
     for name, row in rows_of("staff").items():
         for client in (Client(), theirs):
             with subtests.test(name):
@@ -804,8 +802,7 @@ def test_an_operators_page_is_refused_to_everybody_else(owned: Session, subtests
 def test_a_page_of_ones_own_shows_nothing_of_another(
     owned: Session, other_user: User, subtests: pytest.Subtests
 ) -> None:
-    theirs = Client()
-    sign_in_confirmed(theirs, other_user)
+    theirs = confirmed_browser_of(other_user)
     unwritten = Unwritten(partial(assert_untouched, owned))
     for name, row in rows_of("own").items():
         with subtests.test(name):

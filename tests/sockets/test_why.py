@@ -4,13 +4,13 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from pytest_django import Settings
 
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
+from tests.browsers import conversation_page
 from tests.live_sage import LiveSage, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,12 +35,8 @@ async def test_an_answer_is_explained_the_same_after_the_stream_and_after_a_relo
         shown = await client.html_until('data-event="done"')
     settings.IS_PRACTICE_MODEL = False  # like the web process
 
-    def reload() -> str:
-        browser = Client()
-        browser.force_login(user)
-        return browser.get(f"/chat/{session.id}/").content.decode()
-
-    streamed, reloaded = PANEL.findall(shown), PANEL.findall(await in_database(reload))
+    streamed = PANEL.findall(shown)
+    reloaded = PANEL.findall(await in_database(conversation_page, user, session))
     assert streamed == reloaded
     assert len(streamed) == 1
     assert "Decision helper: you asked for it" in streamed[0]

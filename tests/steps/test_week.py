@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 
 from coaching.live.runner import Runner
 from coaching.models import ActionItem, Profile, StepChange, UserFileVersion
@@ -23,6 +22,7 @@ from coaching.turns.request import TurnRequest
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from tests.browsers import browser_of
 from tests.live.conftest import practice
 
 __all__ = ["practice"]
@@ -74,8 +74,7 @@ class Week:
 
     async def page(self, address: str) -> str:
         """Return a page as the person's browser gets it."""
-        browser = Browser()
-        await in_database(browser.force_login, self.user)
+        browser = await in_database(browser_of, self.user)
         response = await in_database(browser.get, address)
         return response.content.decode()
 

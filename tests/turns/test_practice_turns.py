@@ -3,7 +3,6 @@
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
 
 from coaching.engine.profiles import PROFILES
 from coaching.live.runner import Runner
@@ -11,6 +10,7 @@ from coaching.turns.request import TurnRequest
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, ModelUsage, Session, SessionKind, Turn
+from tests.browsers import browser_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,8 +42,7 @@ async def test_a_practice_turn_has_its_own_model_and_no_price(user: User) -> Non
 
 
 def _pages(user: User, session: Session) -> tuple[str, str]:
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     return client.get(f"/chat/{session.id}/").content.decode(), client.get(
         "/settings/usage/"
     ).content.decode()

@@ -7,6 +7,7 @@ from django.test import Client
 
 from coaching.library.references.current import current_references
 from coaching.models import PlacementRule, Reference
+from tests.browsers import browser_of
 from tests.conftest import MakeUser
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("synced_references")]
@@ -18,9 +19,7 @@ NEW = {"file_type": "will", "category": "", "client_type": "company", "folder": 
 @pytest.fixture
 def browser(operator: User) -> Client:
     """The operator's browser."""
-    client = Client()
-    client.force_login(operator)
-    return client
+    return browser_of(operator)
 
 
 def address(file_type: str, action: str = "change") -> str:
@@ -153,8 +152,7 @@ def test_a_view_permission_changes_nothing(make_user: MakeUser) -> None:
     member = make_user("staff", is_staff=True)
     views = ("view_reference", "view_placementrule")
     member.user_permissions.set(Permission.objects.filter(codename__in=views))
-    client = Client()
-    client.force_login(member)
+    client = browser_of(member)
     page = client.get(address("will")).content.decode()
     assert "executors" in page
     assert "Preview" not in page

@@ -8,8 +8,8 @@ from django.test import Client as Browser
 
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.models import Client, ClientType, Project
+from tests.browsers import page_of
 from tests.form_fields import form_with
-from tests.library.pages.test_stale_pages import page_of
 
 pytestmark = pytest.mark.django_db
 

@@ -12,6 +12,7 @@ from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.proposals import propose
 from coaching.models import ActionItem, KnowledgeEntry, LibraryEffect, MadeBy
+from tests.browsers import page_of
 from tests.form_fields import form_with
 
 pytestmark = pytest.mark.django_db
@@ -24,12 +25,6 @@ def add_step(user: User, *, made_by: MadeBy = MadeBy.USER, **values: Any) -> Act
     given = {"title": "Water the plants", "due_date": DUE, "repeats": "daily", **values}
     new = NewAction(client_id=own_client(user.pk).pk, **given)
     return propose(user_id=user.pk, new=new, made_by=made_by, is_accepted=made_by == MadeBy.USER)
-
-
-def page_of(browser: Browser, address: str) -> str:
-    answer = browser.get(address)
-    assert answer.status_code == HTTPStatus.OK
-    return answer.content.decode()
 
 
 def address_of(row: ActionItem | KnowledgeEntry) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client as Browser
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
@@ -35,6 +34,7 @@ from coaching.voice.transcription import transcription_host
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import ModelUsage, UsagePurpose
+from tests.browsers import browser_of
 from tests.files.conftest import disk_storage
 from tests.jobs.conftest import WorkOff, empty_queue
 from tests.library.pipeline.conftest import fresh
@@ -103,8 +103,7 @@ async def test_a_memo_of_three_people_is_a_transcript_that_is_analysed(
     assert await in_database(KnowledgeEntry.of(agreed.pk).filter(document=document).exists)
     [usage] = await in_database(list, ModelUsage.of(agreed.pk).filter(purpose=UsagePurpose.VOICE))
     assert usage.audio_seconds == 76
-    browser = Browser()
-    await in_database(browser.force_login, agreed)
+    browser = await in_database(browser_of, agreed)
     address = f"/library/documents/{document.pk}/"
     part = await in_database(browser.get, f"{address}viewer/?step={action.pk}")
     assert f'src="{address}recording/#t=64"' in part.content.decode()
@@ -114,8 +113,7 @@ async def test_a_memo_of_three_people_is_a_transcript_that_is_analysed(
 
 
 def played(user: User, address: str, asked: str = "") -> Any:
-    browser = Browser()
-    browser.force_login(user)
+    browser = browser_of(user)
     headers = {"Range": asked} if asked else {}
     return browser.get(address, headers=headers)
 
