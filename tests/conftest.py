@@ -1,4 +1,4 @@
-"""Fixtures for all tests: people, and optional servers."""
+"""Fixtures for all tests: people, their browser and conversation, and optional servers."""
 
 import gc
 from collections.abc import Callable
@@ -9,13 +9,15 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import TransactionTestCase
+from django.test import Client, TransactionTestCase
 
 from sage.backups.databases import close_connections
 from sage.garbage import collect_as_usual
+from sessions_app.models import Session
 from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
+from tests.stored_turns import open_conversation
 from tests.thoroughness import DAY, DAY_VARIABLE, load_profile
 from tests.tiers import tier_of
 
@@ -162,3 +164,16 @@ def other_user(make_user: MakeUser) -> User:
 def operator(make_user: MakeUser) -> User:
     """Staff with all rights."""
     return make_user("olive", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def session(user: User) -> Session:
+    """An open conversation of the person."""
+    return open_conversation(user)
+
+
+@pytest.fixture
+def signed_in(client: Client, user: User) -> Client:
+    """The person's browser."""
+    client.force_login(user)
+    return client

@@ -6,19 +6,9 @@ import aiohttp
 import pytest
 from django.contrib.auth.models import User
 
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
 from tests.api.things import token
 from tests.live_sage import LiveSage
-
-
-@pytest.fixture
-async def session(user: User) -> Session:
-    """An open conversation of the person."""
-    return await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
 
 
 @pytest.fixture

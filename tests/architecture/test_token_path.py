@@ -21,9 +21,9 @@ from coaching.practice.server import PracticeServer
 from coaching.sockets import consumers
 from coaching.turns.request import TurnRequest
 from sage.sign_in import OneCheckBackend
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,9 +104,7 @@ def listed_modules(rendering: str) -> set[str]:
 async def test_a_token_passes_the_listed_modules_and_no_other(
     user: User, runner: Runner, practice: PracticeServer, subprotocols: list[str], rendering: str
 ) -> None:
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     signed_in = await in_database(OneCheckBackend().get_user, user.pk)
     socket = socket_of(signed_in, session, subprotocols)
     await socket.send_input({"type": "websocket.connect"})

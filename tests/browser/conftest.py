@@ -19,7 +19,6 @@ if HAS_BROWSER:
         open_context,
         page,
         practice,
-        session,
         watcher,
     )
 
@@ -32,7 +31,6 @@ if HAS_BROWSER:
         "open_context",
         "page",
         "practice",
-        "session",
         "watcher",
     ]
 

@@ -22,8 +22,6 @@ from playwright.async_api import (
 )
 
 from coaching.practice.server import PracticeServer
-from sessions_app import session_services
-from sessions_app.models import Session, SessionKind
 from tests.browser.contexts import Contexts, Reusable
 from tests.browsers import browser_of
 from tests.conftest import PASSWORD
@@ -174,12 +172,6 @@ def known_user(user: User) -> User:
     user.password = make_password(PASSWORD, hasher=PBKDF2PasswordHasher())
     user.save()
     return user
-
-
-@pytest.fixture
-def session(user: User) -> Session:
-    """An open conversation of the person."""
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -18,6 +18,7 @@ from sessions_app.models import Session, SessionKind
 from tests.browser.chat_page import path_of, say, until_done
 from tests.browser.fixtures import Watcher
 from tests.context.conftest import text_blocks
+from tests.stored_turns import open_conversation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -68,9 +69,7 @@ async def test_a_domain_in_crisis_stays_so_when_it_is_saved_casually(
     await page.goto(f"{PAGE}/edit/")
     await expect(page.locator("select[name=status]")).to_have_value("in_crisis")
     await expect(page.locator("select[name=updated_rating]")).to_have_value("1")
-    another = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    another = await in_database(open_conversation, user)
     practice.script(["Good to see you."])
     await page.goto(path_of(another))
     await say(page, "Hello again.")

@@ -12,12 +12,12 @@ from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from coaching.safety.danger import Danger
 from coaching.turns.second_looks import LookResult, read_words, store_looks
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
 from tests.browser.chat_page import WAIT_MS, messages_markup, path_of, say, until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.stored_turns import open_conversation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -159,9 +159,7 @@ async def test_refused_words_keep_their_card_until_they_are_sent(
 ) -> None:
     practice.script([Reply.of(Hold("first")), Reply.of(Hold("second")), "I'm here."])
     for _ in range(2):
-        busy = await in_database(
-            session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-        )
+        busy = await in_database(open_conversation, user)
         tab = await page.context.new_page()
         await tab.goto(path_of(busy))
         await say(tab, "Hello")

@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, expect
 
 from coaching.models import Profile
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, UsagePurpose
 from tests.browser.fixtures import OpenContext
 from tests.conftest import PASSWORD
 from tests.live_sage import LiveSage, open_socket
+from tests.stored_turns import open_conversation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -54,9 +54,7 @@ async def test_who_signs_up_is_where_their_browser_is_and_may_move(
 async def test_everything_is_taken_along_and_then_left(
     live_sage: LiveSage, known_user: User, open_context: OpenContext, cookie: str, tmp_path: Path
 ) -> None:
-    session = await in_database(
-        session_services.open_session, user_id=known_user.pk, kind="open_conversation"
-    )
+    session = await in_database(open_conversation, known_user)
     page: Page = await (await open_context(cookie, java_script_enabled=False)).new_page()
     await page.goto("/settings/data/")
     await page.get_by_role("button", name="Download everything").click()

@@ -18,11 +18,11 @@ from coaching.practice.server import PracticeServer
 from coaching.turns import answering
 from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.start import start_turn
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, Session, SessionKind
+from sessions_app.models import Message, Session
 from sessions_app.turn_locks import TurnKey
+from tests.stored_turns import open_conversation
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 TYPES = {
@@ -156,7 +156,7 @@ def talk(
     person: User, practice: PracticeServer, client: AnthropicClient, brief_client: AnthropicClient
 ) -> Talk:
     """An open conversation of the person."""
-    session = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(person)
     return Talk(practice=practice, client=client, brief_client=brief_client, session=session)
 
 

@@ -21,7 +21,6 @@ from coaching.life.journal import read_day
 from coaching.models import ActionItem, ActionState, ClientType, Import, MadeBy, Profile, SessionScope
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.history import PROGRAM_KEY
 from sessions_app.import_metadata import IMPORT_KEY
@@ -40,6 +39,7 @@ from sessions_app.models import (
 from tests.context.conftest import Talk, text_blocks
 from tests.context.test_pipeline import NOW, built, texts
 from tests.messages import append_message
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db
 
@@ -315,6 +315,4 @@ async def test_an_hour_about_a_divorce_comes_back_next_morning_and_the_cache_hol
             assert "they said on Wednesday 2026-11-18: “I'll call the lawyer on Thursday.”" in opening
             assert "<left_open " not in opening, "it is a step"
             assert count_tokens(opening) <= CONTINUITY_TOKENS
-        talk.session = await in_database(
-            session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
-        )
+        talk.session = await in_database(open_conversation, person)

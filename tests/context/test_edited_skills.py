@@ -10,12 +10,11 @@ from coaching.models import Skill
 from coaching.practice.script import Reply, ToolUse
 from coaching.skills.reader import read_skills, skills_root
 from coaching.skills.store import sync_skills
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import SessionKind
 from tests.browsers import browser_of
 from tests.context.conftest import Talk
 from tests.context.test_prefix import shared, units
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,9 +60,7 @@ async def test_sessions_that_start_after_an_edit_use_it_and_a_running_one_keeps_
     talk: Talk, person: User, edit_skills: Callable[[], None]
 ) -> None:
     await in_database(sync_skills, files=read_skills(skills_root()))
-    talk.session = await in_database(
-        session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    talk.session = await in_database(open_conversation, person)
     talk.practice.script(["Hello."])
     await talk.say("Good morning")
     began_with = talk.bodies[0]
@@ -74,9 +71,7 @@ async def test_sessions_that_start_after_an_edit_use_it_and_a_running_one_keeps_
     assert "By Olive" not in str(running)
     assert all(shared(began_with, body) == len(units(began_with)) for body in running)
 
-    talk.session = await in_database(
-        session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    talk.session = await in_database(open_conversation, person)
     script(talk)
     new = await talk_it_through(talk)
     assert "By Olive" in new[0]["system"][0]["text"]

@@ -4,9 +4,8 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
-from sessions_app import session_services
-from sessions_app.models import SessionKind
 from tests.live_sage import session_cookie
+from tests.stored_turns import open_conversation
 
 
 def seed(count: int) -> list[tuple[str, str]]:
@@ -17,5 +16,5 @@ def seed(count: int) -> list[tuple[str, str]]:
 def _person(number: int) -> tuple[str, str]:
     name = f"drill-{number}-{uuid4().hex[:8]}"
     user = User.objects.create(username=name, email=f"{name}@example.org", password="!")
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     return str(session.id), session_cookie(user)

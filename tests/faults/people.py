@@ -18,12 +18,12 @@ import websockets
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import OPEN_TURN_STATUSES, Message, SessionKind, Turn
+from sessions_app.models import OPEN_TURN_STATUSES, Message, Turn
 from tests.faults.cluster import Cluster
 from tests.faults.planned_model import Plan, PlannedRound
 from tests.live_sage import session_cookie
+from tests.stored_turns import open_conversation
 
 WAIT_SECONDS = 75.0  # longer than any part of a turn can last
 ASKED_SECONDS = 60.0
@@ -388,7 +388,7 @@ async def open_conversations(cluster: Cluster, count: int) -> list[Conversation]
 
 def _open_conversation(cluster: Cluster, key: str) -> Conversation:
     user = User.objects.create(username=f"{key}-{uuid4().hex[:8]}", password="!")
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     return Conversation(
         cluster=cluster, key=key, user_id=user.pk, session_id=session.id, cookie=session_cookie(user)
     )

@@ -21,9 +21,8 @@ from coaching.practice.coach.analysis import is_analysis
 from coaching.practice.coach.documents import is_classification
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, ToolCallState
+from sessions_app.models import Session, SessionStatus, ToolCallRecord, ToolCallState
 from tests.browsers import browser_of
 from tests.inbox.mails import SERVER, Mail
 from tests.jobs.conftest import WorkOff, queue, work_off
@@ -32,6 +31,7 @@ from tests.library.pipeline.truth import TruthfulModel
 from tests.live_sage import LiveSage, end_turns, open_socket, session_cookie
 from tests.sockets.questions import ask, rows
 from tests.sockets.test_taint import text_of_page, write
+from tests.stored_turns import open_conversation
 
 __all__ = ["queue", "work_off"]
 
@@ -124,9 +124,7 @@ async def test_a_mail_is_found_the_next_morning_by_search_in_the_library_and_in_
     assert link in library
     assert WORDS in page
 
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     cookie = await in_database(session_cookie, user)
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask(client, "What does the flat cost that I mailed you about?")
@@ -154,9 +152,7 @@ async def test_orders_in_a_mail_change_nothing_without_a_yes(
     versions = await in_database(UserFileVersion.of(user.pk).count)
 
     chat.obedient, chat.sent = ObedientModel(), []
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     cookie = await in_database(session_cookie, user)
     async with open_socket(live_sage, session.id, cookie) as client:
         frames = await ask(client, "What does the flat cost that I mailed you about?")

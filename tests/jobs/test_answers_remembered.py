@@ -16,8 +16,9 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.turns.request import TurnRequest
 from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, ToolCallRecord
+from sessions_app.models import Session, SessionBrief, SessionStatus, ToolCallRecord
 from tests.jobs.conftest import WorkOff, add_turn, enqueue_title, make_due
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,9 +32,7 @@ STEP = {"title": "Call Mia", "quote": "Maybe I call Mia", "due_date": "2027-01-0
 
 async def opened(user: User) -> Session:
     await in_database(Profile.unscoped.get_or_create, user=user)
-    return await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    return await in_database(open_conversation, user)
 
 
 async def say(runner: Runner, session: Session, text: str) -> None:

@@ -33,6 +33,7 @@ from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
 from sessions_app.usage import read_tokens_of_day
 from tests.jobs.conftest import WorkOff, add_turn, completed_session, jobs_named, make_due, opened_session
+from tests.stored_turns import open_conversation
 
 REQUEST_OF_ARC = "Write the summary of that part now."
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
@@ -333,9 +334,7 @@ async def test_a_session_that_is_gone_or_was_never_used_asks_nobody(
 ) -> None:
     gone = await completed(user)
     await in_database(lambda: Session.unscoped.filter(id=gone.id).delete())
-    silent = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    silent = await in_database(open_conversation, user)
     await in_database(
         session_services.end_session, user_id=user.pk, session_id=silent.id, status=SessionStatus.COMPLETED
     )

@@ -14,13 +14,12 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply
 from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import RequestKind, TurnRequest
-from sessions_app import services, session_services
+from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
     ModelUsage,
     Session,
-    SessionKind,
     TitleSource,
     ToolCallRecord,
     TurnStatus,
@@ -28,6 +27,7 @@ from sessions_app.models import (
 )
 from sessions_app.titles import MAX_CHARACTERS, rename_session, store_title
 from tests.jobs.conftest import RATE, WorkOff, enqueue_title, jobs_named, opened_session
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,9 +73,7 @@ def sent(practice: PracticeServer) -> list[str]:
 async def test_the_first_answer_brings_a_title_and_later_ones_none(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     practice.script(["What keeps you awake?"], key=WORDS)
     titles(practice, "“Quieter nights.”")
     runner = Runner()
@@ -249,9 +247,7 @@ async def test_a_title_of_words_that_were_withdrawn_meanwhile_is_dropped(user: U
 async def test_a_model_that_fails_hurts_no_turn_and_the_next_answer_tries_again(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     runner = Runner()
     await say(runner, session, WORDS)
     practice.faults.push(Fault(kind="status", status=401, key=REQUEST))

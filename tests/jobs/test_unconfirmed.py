@@ -12,11 +12,10 @@ from pytest_django import Settings
 
 from coaching.models import Profile
 from coaching.personal_data.unconfirmed import KEPT_DAYS
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import SessionKind
 from tests.conftest import MakeUser
 from tests.jobs.conftest import WorkOff
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,7 +46,7 @@ def a_crowd(make_user: MakeUser) -> None:
     signed_up(make_user, "disabled", is_active=False)
     make_user("without-address", date_joined=now - timedelta(days=400))
     talks = signed_up(make_user, "imported")
-    session_services.open_session(user_id=talks.pk, kind=SessionKind.OPEN_CONVERSATION)
+    open_conversation(talks)
     second = signed_up(make_user, "second-address")
     EmailAddress.objects.create(user=second, email="second@example.org", verified=True)
 

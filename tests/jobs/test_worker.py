@@ -28,13 +28,14 @@ from coaching.jobs.summaries import REQUEST
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
-from sessions_app import leases, services, session_services
+from sessions_app import leases, services
 from sessions_app.database import in_database
-from sessions_app.models import ModelUsage, Session, SessionKind, Turn, TurnStatus, UsagePurpose
+from sessions_app.models import ModelUsage, Session, Turn, TurnStatus, UsagePurpose
 from tests.jobs.conftest import RATE, completed_session, jobs_named, make_due, opened_session
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import StartedProcess
 from tests.sage.test_metrics import values_of
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -145,7 +146,7 @@ async def test_a_worker_starts_the_process_that_reads_files_and_ends_it(practice
 
 
 def lost_turn(user: User, *, owner: str) -> Turn:
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     opened = services.open_turn(
         user_id=user.pk,
         session_id=session.id,

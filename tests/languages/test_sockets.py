@@ -15,11 +15,11 @@ from coaching.clock.days import local_day
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import session_services
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
 from tests.conftest import MakeUser
 from tests.languages.conftest import speaks, translated
 from tests.live_sage import LiveSage, open_socket, session_cookie
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,7 @@ NOTES = re.compile(r'<div hx-swap-oob="\w+:#live-notes">(.*?)</div>')
 
 def conversation_of(user: User) -> tuple[Session, str]:
     """Return a person's new conversation, and their cookie."""
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     return session, session_cookie(user)
 
 

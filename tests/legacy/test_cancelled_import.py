@@ -31,12 +31,6 @@ MANY = json.dumps(
 KEPT = "What was imported until then is kept."
 
 
-@pytest.fixture
-def signed_in(client: Client, user: User) -> Client:
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture(autouse=True)
 def _looks_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coaching.legacy.watching.LOOK_SECONDS", 0.0)

@@ -42,12 +42,6 @@ def export(tmp_path: Path) -> bytes:
     return path.read_bytes()
 
 
-@pytest.fixture
-def signed_in(client: Client, user: User) -> Client:
-    client.force_login(user)
-    return client
-
-
 def upload(client: Client, data: bytes, name: str = "export.json") -> HttpResponse:
     response: HttpResponse = client.post(ADDRESS, {"file": SimpleUploadedFile(name, data)})  # type: ignore[assignment]
     return response

@@ -27,6 +27,7 @@ from sessions_app.models import Session, SessionKind
 from tests.browsers import browser_of
 from tests.calendar.conftest import source_of, timed
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
+from tests.stored_turns import open_conversation
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
@@ -156,10 +157,10 @@ def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file
 def test_what_was_begun_shows_however_many_empty_conversations_came_after(
     person: User, browser: Client
 ) -> None:
-    begun = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    begun = open_conversation(person)
     Session.unscoped.filter(id=begun.id).update(last_message_number=2, title="About the move")
     for _ in range(25):
-        session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+        open_conversation(person)
     page = home_of(browser)
     assert f'Continue</span> <a href="/chat/{begun.id}/"' in page
     assert page.count("About the move") == 2
@@ -303,7 +304,7 @@ def test_the_number_of_queries_is_constant(
         keep_file(person, FileType.REFLECTION_PROMPT, f"Question {number}?", name=f"question {number}")
         keep_file(person, FileType.DAILY_LOG, name=str(TODAY - timedelta(days=number + 1)))
         keep_event(person, f"Event {number}", NOON)
-        session = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+        session = open_conversation(person)
         Session.unscoped.filter(id=session.id).update(last_message_number=1)
     assert queries() == before
     assert before <= 18

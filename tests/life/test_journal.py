@@ -18,10 +18,10 @@ from coaching.library.proposals import propose
 from coaching.library.resolutions import Becomes, Resolution, resolve
 from coaching.life.plans import tick_priority
 from coaching.models import ClientType, FileType, LifeDomain, MadeBy, Profile, PulseRating, UserFile
-from sessions_app import session_services
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
 from tests.browsers import page_of
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
+from tests.stored_turns import open_conversation
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 
@@ -109,7 +109,7 @@ def test_a_day_shows_what_was_meant_and_what_came_of_it(
     keep_capture(person, "A thought\nof two lines")
     keep_log(keep_file, person, TODAY.isoformat(), mood_signal="calm", energy="low")
     PulseRating.unscoped.create(user=person, domain=LifeDomain.HEALTH, rating=4, rated_at=NOON)
-    talk = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    talk = open_conversation(person)
     Session.unscoped.filter(pk=talk.pk).update(
         title="About sleep", last_message_number=2, started_at=NOON, last_active_at=NOON + timedelta(days=3)
     )

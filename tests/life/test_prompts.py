@@ -17,11 +17,10 @@ from coaching.life.prompts import (
 )
 from coaching.models import Capture, FileType, Profile, ReflectionPrompt, UserFileVersion
 from sessions_app.limits import MAX_RUNNING_TURNS_PER_USER
-from sessions_app.models import Session, SessionKind
-from sessions_app.session_services import open_session
+from sessions_app.models import Session
 from sessions_app.text import check_message_text
 from tests.life.conftest import NOON, KeepFile
-from tests.stored_turns import open_turn
+from tests.stored_turns import open_conversation, open_turn
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("at_noon")]
 
@@ -135,7 +134,7 @@ def test_a_refused_message_about_a_question_leaves_no_conversation(
     assert "Please shorten it" in long.content.decode()
     assert not Session.unscoped.exists()
     for _ in range(MAX_RUNNING_TURNS_PER_USER):
-        session = open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+        session = open_conversation(person)
         open_turn(session, owner="elsewhere")
     early = browser.post(address, {"do": "talk", "text": "A walk.", "id": "two"})
     assert early.status_code == HTTPStatus.TOO_MANY_REQUESTS

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from django.contrib.auth.models import User
 
 from coaching.events import AnswerChosen, HistoryChanged, TitleChanged, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
@@ -11,10 +10,9 @@ from coaching.live.runner import Runner
 from coaching.practice import Fault, PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns.request import TurnRequest
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
-from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from sessions_app.models import Session, Turn, TurnStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,13 +27,6 @@ async def runners(practice: PracticeServer) -> AsyncIterator[tuple[Runner, Runne
     yield here, elsewhere
     await here.drain(2)
     await elsewhere.drain(2)
-
-
-@pytest.fixture
-async def session(user: User) -> Session:
-    return await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
 
 
 async def ask(runner: Runner, session: Session, kind: str, text: str | None = None) -> str:

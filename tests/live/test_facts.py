@@ -38,9 +38,8 @@ from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.sockets.fragments import FRAGMENTS
 from coaching.sockets.frames import FRAMES
 from coaching.turns.request import RequestKind, TurnRequest
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Message, MessageRole, Session, SessionEvent, SessionKind, TurnStatus
+from sessions_app.models import Message, MessageRole, Session, SessionEvent, TurnStatus
 from sessions_app.session_events import FACT_TYPES, Numbered, listeners
 from sessions_app.titles import rename_session
 from sessions_app.turn_endings import Ending, close_turn
@@ -92,13 +91,6 @@ def elsewhere() -> Readers:
     readers = Readers()
     listeners.discard(readers)
     return readers
-
-
-@pytest.fixture
-async def session(user: User) -> Session:
-    return await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
 
 
 async def ask(runner: Runner, session: Session, kind: RequestKind, text: str | None = None) -> str:

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from django.contrib.auth.models import User
 
 from coaching.events import CallAnswered, CallPending, MessageStored, Sync, TextDelta, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
@@ -15,9 +14,7 @@ from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns.request import TurnRequest
-from sessions_app import session_services
-from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,13 +28,6 @@ async def runners(practice: PracticeServer) -> AsyncIterator[tuple[Runner, Runne
     yield here, elsewhere
     await here.drain(2)
     await elsewhere.drain(2)
-
-
-@pytest.fixture
-async def session(user: User) -> Session:
-    return await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
 
 
 async def say(runner: Runner, session: Session, text: str) -> None:

@@ -12,8 +12,8 @@ from coaching.practice import PracticeServer
 from coaching.turns.request import TurnRequest
 from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
-from tests.stored_turns import open_turn, store_round
+from sessions_app.models import Session
+from tests.stored_turns import open_conversation, open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,9 +33,7 @@ async def has_seen(runner: Runner, session: Session) -> bool:
 
 
 async def test_readers_of_a_turn_that_ran_here_have_seen_all_of_it(user: User, runner: Runner) -> None:
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
     assert await has_seen(runner, session)
 
@@ -50,7 +48,7 @@ async def test_readers_of_a_turn_that_ran_here_have_seen_all_of_it(user: User, r
 
 
 def test_a_round_is_news_to_others_though_nothing_of_it_was_stored_before(user: User) -> None:
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     key = open_turn(session)
     positions = [read_positions([session.id])[session.id]]
     for number in (1, 2):

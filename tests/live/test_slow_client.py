@@ -11,9 +11,9 @@ from coaching.events import TurnDone, TurnEvent
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.turns.request import TurnRequest
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import SessionKind, TurnStatus
+from sessions_app.models import TurnStatus
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,9 +39,7 @@ async def test_a_turn_whose_time_went_by_before_the_client_was_there_asks_nothin
                 return await opened()
 
             monkeypatch.setattr(connection, "client", slow)
-            session = await in_database(
-                session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-            )
+            session = await in_database(open_conversation, user)
             subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
             await runner.open_turn(
                 TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Good morning")

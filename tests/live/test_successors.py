@@ -17,13 +17,13 @@ from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
 from coaching.turns.request import TurnRequest
-from sessions_app import leases, pending_calls, services, session_services, turn_endings
+from sessions_app import leases, pending_calls, services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.text import MAX_MESSAGE_CHARACTERS
-from tests.stored_turns import open_turn
+from tests.stored_turns import open_conversation, open_turn
 from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,10 +74,6 @@ class Tab:
     def dones(self) -> list[TurnDone]:
         """Return the ends that it was sent."""
         return [event for event in self.events if isinstance(event, TurnDone)]
-
-
-def open_conversation(user: User) -> Session:
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 async def attached(runner: Runner, session: Session) -> Tab:

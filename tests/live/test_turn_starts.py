@@ -21,7 +21,8 @@ from coaching.turns.request import TurnRequest
 from sessions_app.database import in_database
 from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.session_events import Numbered, listeners
-from tests.live.test_successors import attached, open_conversation, until
+from tests.live.test_successors import attached, until
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -22,14 +22,14 @@ from coaching.model_client.servers import model_server
 from coaching.models import DocumentState
 from coaching.practice.server import PracticeServer
 from sage.local_model import Address
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import ModelUsage, SessionKind, TurnStatus
+from sessions_app.models import ModelUsage, TurnStatus
 from tests.context.conftest import Talk
 from tests.engine.upstream import Bench, Upstream
 from tests.jobs.conftest import WorkOff
 from tests.library.pipeline.conftest import references, upload
 from tests.local.conftest import CONTEXT, MODEL, used
+from tests.stored_turns import open_conversation
 
 __all__ = ["references"]
 
@@ -61,9 +61,7 @@ async def client(plain: Address, practice: None) -> AsyncIterator[AnthropicClien
 async def test_a_message_is_answered_in_parts_and_its_tokens_are_counted(
     user: User, client: AnthropicClient
 ) -> None:
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     assert (context_tokens_of(MODEL), is_compact(MODEL), turn_seconds()) == (CONTEXT, True, 300)
     talk = Talk(PracticeServer(), client, client, session)
     done = await talk.say("Hallo, ich bin neu hier.")
@@ -108,9 +106,7 @@ async def test_the_base_and_the_tools_of_a_compact_request_take_few_tokens_by_th
     user: User, with_tools: Address
 ) -> None:
     async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as practice:
-        session = await in_database(
-            session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-        )
+        session = await in_database(open_conversation, user)
         async with AnthropicClient("practice", practice.url) as client:
             with used(with_tools):
                 await asyncio.to_thread(model_server)

@@ -15,10 +15,10 @@ from coaching.library.proposals import propose
 from coaching.models import ActionItem, FileType, MadeBy, Scope, UserFile, UserFileVersion
 from coaching.programs.callers import Caller
 from coaching.programs.tokens import make_token
-from sessions_app.models import MessageRole, SessionKind, Turn, TurnStatus
-from sessions_app.session_services import open_session
+from sessions_app.models import MessageRole, Turn, TurnStatus
 from tests.library.rows import make_client, make_document
 from tests.messages import append_message
+from tests.stored_turns import open_conversation
 
 PLAN_SECRET = "only for a bad night"
 WITHHELD_SECRET = "never for a model"
@@ -41,7 +41,7 @@ def fill(user: User, secret: str) -> dict[str, int]:
     )
     entry = NewEntry(client_id=own.id, title=f"Rent of {secret}", content="It is high.")
     propose(user_id=user.pk, new=entry, made_by=MadeBy.USER, is_accepted=True)
-    session = open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     session.summary = f"They spoke of the summary of {secret}."
     session.save()
     turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())

@@ -24,11 +24,11 @@ from coaching.engine.anthropic_client import AnthropicClient
 from coaching.models import UserFile
 from coaching.practice.server import PracticeServer
 from coaching.tools import CHAT_TOOLS
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import ModelUsage, SessionKind
+from sessions_app.models import ModelUsage
 from tests.context.conftest import Talk
 from tests.groups import require
+from tests.stored_turns import open_conversation
 
 START_SECONDS = 240
 MODEL = "own-model"
@@ -130,9 +130,7 @@ async def test_a_turn_with_a_tool_call_goes_through_a_translating_proxy(
     proxy: str, upstream: tuple[Upstream, str], user: User, settings: Settings
 ) -> None:
     settings.SAGE_MODEL = MODEL
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     async with PracticeServer() as practice, AnthropicClient(KEY, proxy) as client:
         talk = Talk(practice=practice, client=client, brief_client=client, session=session)
         done = await talk.say("Please write down that I'm fine, mostly.")

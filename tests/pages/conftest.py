@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -18,26 +17,12 @@ from coaching.files.drafts import build_draft
 from coaching.files.objects import store_object
 from coaching.files.store import store_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
-from sessions_app import session_services
-from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn, TurnStatus
+from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
 from tests.messages import append_message
 from tests.pages.file_pages import NOW, Write
 
 KeepFile = Callable[..., UserFile]
 Exchange = Callable[..., Turn]
-
-
-@pytest.fixture
-def session(user: User) -> Session:
-    """An open conversation of the person."""
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-
-
-@pytest.fixture
-def signed_in(client: Client, user: User) -> Client:
-    """The person's browser."""
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

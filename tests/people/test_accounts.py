@@ -11,8 +11,7 @@ from django.urls import reverse
 
 from coaching.models import Profile, TimezoneSource
 from coaching.people.accounts import TIMEZONE_COOKIE, load_profile
-from sessions_app import session_services
-from sessions_app.models import SessionKind
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +38,7 @@ def test_a_page_reads_the_profile_with_its_person_and_not_again(
     client: Client, user: User, page: str, most: int
 ) -> None:
     client.force_login(user)
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     asked = statements_of(client, reverse(page, args=[session.pk] if page == "session" else []))
     assert len(reading_profiles(asked)) == 1
     assert len(asked) <= most

@@ -50,7 +50,6 @@ from coaching.models import (
 from coaching.personal_data.archive import write_archive
 from coaching.personal_data.rows import exported_models, file_name_of
 from coaching.views.confirmed_downloads import TOKEN_SECONDS
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from tests.browsers import confirmed_browser_of, sign_in_confirmed
@@ -59,6 +58,7 @@ from tests.files.storing import store_file
 from tests.languages.conftest import translated
 from tests.messages import append_message
 from tests.personal_data.life import live
+from tests.stored_turns import open_conversation
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 
@@ -134,7 +134,7 @@ def test_somebody_who_has_just_come_gets_an_archive_too(user: User) -> None:
 @pytest.fixture
 def session(user: User) -> Session:
     Profile.unscoped.create(user=user, name="Ada", timezone="Asia/Tokyo")
-    return session_services.open_session(user_id=user.pk, kind="open_conversation")
+    return open_conversation(user)
 
 
 def answer(
@@ -457,7 +457,7 @@ async def test_the_page_sends_the_archive_while_it_is_made(
 @pytest.mark.django_db(transaction=True)
 async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User) -> None:
     """Several pieces long: a reader that disconnects in between frees the slot."""
-    session = await in_database(session_services.open_session, user_id=user.pk, kind="open_conversation")
+    session = await in_database(open_conversation, user)
     for minutes in range(40):
         text = "".join(chr(33 + (minutes * i * 7919) % 90) for i in range(20_000))
         await in_database(answer, session, text, at=NOW + timedelta(minutes=minutes))

@@ -39,7 +39,6 @@ from coaching.personal_data.ownership import owner_of_argument
 from coaching.personal_data.removal import remove_person
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, Turn
 from tests.browsers import browser_of
@@ -52,6 +51,7 @@ from tests.live_sage import LiveSage, open_socket, session_cookie, url_of_test_d
 from tests.personal_data.life import live
 from tests.personal_data.traces import traces_of, words_of_rows
 from tests.sage.processes import StartedProcess
+from tests.stored_turns import open_conversation
 
 __all__ = ["queue", "work_off"]
 
@@ -247,8 +247,8 @@ async def test_two_removals_at_once_are_one(disk_storage: Path, user: User) -> N
 async def test_a_running_turn_is_stopped_and_sockets_are_closed(
     live_sage: LiveSage, practice: PracticeServer, disk_storage: Path, user: User, other_user: User
 ) -> None:
-    mine = await in_database(session_services.open_session, user_id=user.pk, kind="open_conversation")
-    theirs = await in_database(session_services.open_session, user_id=other_user.pk, kind="open_conversation")
+    mine = await in_database(open_conversation, user)
+    theirs = await in_database(open_conversation, other_user)
     cookies = [await in_database(session_cookie, person) for person in (user, other_user)]
     logged = live_sage.log.stat().st_size
     practice.script([Reply.of("adaswords ", Hold("for ever"), "never read this."), "Still here."])

@@ -10,13 +10,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.practice.script import Hold, Reply
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
 from tests.live_sage import LiveSage, serve_practice, until_it_beats
 from tests.requests.browsers import Answered, Browser, browser_of, heart_was_in_time, measure_patience
 from tests.requests.lives import COSTLY, COSTLY_CALENDAR, DIFFERENT, FILE_PATH, keep_file
 from tests.sockets.test_tenants import ROUTES, Row, answer_twice, ids_of
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -99,9 +99,7 @@ async def test_every_view_answers_while_somebody_waits_for_each_thing(
     logged = small_sage.log.stat().st_size
     await has_two_answers(owned)
     await in_database(keep_file, other_user, *DIFFERENT)
-    theirs = await in_database(
-        session_services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    theirs = await in_database(open_conversation, other_user)
     async with serve_practice(small_sage) as practice, browser_of(user, small_sage) as mine:
         patience = await measure_patience(small_sage)
         practice.script([Reply.of("A moment", Hold("thinking"), "."), "Yours."])

@@ -39,11 +39,6 @@ KINDS = ("text/html", "application/json")
 PREVIEW = f"/files/{FILE_PATH}/preview/"
 
 
-@pytest.fixture
-def session(user: User) -> Session:
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-
-
 async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothing(
     live_sage: LiveSage, user: User, other_user: User
 ) -> None:

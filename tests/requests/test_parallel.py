@@ -7,9 +7,8 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionKind
+from sessions_app.models import Session
 from tests.live_sage import LiveSage, SharedSage, serve_practice, until_it_beats
 from tests.requests.browsers import (
     Answered,
@@ -21,6 +20,7 @@ from tests.requests.browsers import (
 )
 from tests.requests.lives import COSTLY, FILE_PATH, keep_file
 from tests.requests.test_every_view import SIGN_IN, upload
+from tests.stored_turns import open_conversation
 from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,9 +50,7 @@ async def test_many_at_once_fail_none_and_hold_up_nobody_else(
     await until_it_beats(live_sage)
     logged = live_sage.log.stat().st_size
     await in_database(keep_file, user)
-    session = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    session = await in_database(open_conversation, user)
     asker = None if kind == "sign-in" else user
     patience = await measure_patience(live_sage)
     async with (

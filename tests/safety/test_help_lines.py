@@ -39,8 +39,7 @@ from coaching.people.help_lines import (
 )
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
 from coaching.safety.lines import Line, ShippedLine, shipped_lines, shipped_offer
-from sessions_app import session_services
-from sessions_app.models import SessionKind
+from tests.stored_turns import open_conversation
 
 NOW = datetime(2026, 11, 22, 23, 30, tzinfo=UTC)
 
@@ -229,7 +228,7 @@ def test_an_operators_own_line_comes_where_its_order_says() -> None:
 
 def test_without_lines_and_without_a_database_there_are_the_shipped_ones(user: User) -> None:
     Profile.unscoped.create(user=user, timezone="Europe/Berlin")
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     assert read_session_offer(session.id).country == "DE"
     assert len(read_offered_countries()) >= 20
     with transaction.atomic():

@@ -15,7 +15,7 @@ from sessions_app.opened_turns import OpenedTurn
 from sessions_app.titles import store_title
 from sessions_app.turn_locks import TurnKey
 from tests.sessions_app.turns import GENEROUS, ask_question, call, close, say
-from tests.stored_turns import store_round
+from tests.stored_turns import open_conversation, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -195,7 +195,7 @@ def test_what_is_no_answer_is_refused(session: Session, answers: list[Turn], tur
 def test_nobody_chooses_for_another(session: Session, answers: list[Turn], other_user: User) -> None:
     with pytest.raises(Session.DoesNotExist):
         choose_answer(user_id=other_user.pk, session_id=session.id, turn_id=str(answers[0].id))
-    own = session_services.open_session(user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    own = open_conversation(other_user)
     close(say(own), text="Hi.")
     with pytest.raises(Refused, match="doesn’t have that answer"):
         choose(own, answers[0])

@@ -18,9 +18,9 @@ from django.db.utils import load_backend
 from psycopg import Cursor
 from psycopg.pq import TransactionStatus
 
-from sessions_app import session_services
-from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn
+from sessions_app.models import Message, MessageRole, Session, Turn
 from sessions_app.queries import Columns, Query, parameter, prepared, run_queries, run_query, write_together
+from tests.stored_turns import open_conversation
 
 ONE, BROKEN = Query("SELECT %(n)s::int", {"n": 1}), Query("SELECT nothing", {})
 
@@ -162,7 +162,7 @@ def test_a_prepared_queryset_takes_its_values_when_it_runs(user: User) -> None:
 
 @pytest.mark.django_db
 def test_objects_are_made_and_stored_as_the_orm_would(user: User) -> None:
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     session.title, session.metadata = "“Ünïcode” %s", {"b": 1e2, "a": ["\\u0000 isn't there", None]}
     turn = Turn(session=session, prefix="100 % {}")
     message = Message(session=session, turn=turn, number=1, role=MessageRole.USER, content="%(no)s 100 %")
@@ -184,7 +184,7 @@ def test_objects_are_made_and_stored_as_the_orm_would(user: User) -> None:
 
 @pytest.mark.django_db
 def test_a_field_that_was_left_out_is_read_when_it_is_asked_for(user: User) -> None:
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     columns = Columns(Session, without=("opening",))
     (row,) = run_query(prepared(lambda: Session.unscoped.values_list(*columns.lookups))())
     Session.unscoped.update(opening="read later")

@@ -11,17 +11,16 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
 
-from sessions_app import session_services
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     ModelUsage,
     Session,
-    SessionKind,
     Turn,
     UsagePurpose,
 )
 from tests.sessions_app.turns import begin, close, say
+from tests.stored_turns import open_conversation
 
 
 @pytest.mark.django_db
@@ -37,9 +36,7 @@ def test_over_the_rate_limit_the_wait_is_named(session: Session) -> None:
 
 @pytest.mark.django_db
 def test_two_turns_run_at_once_for_a_user_and_not_a_third(user: User) -> None:
-    sessions = [
-        session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(3)
-    ]
+    sessions = [open_conversation(user) for _ in range(3)]
     say(sessions[0])
     say(sessions[1])
     with pytest.raises(Refused, match="already answering in 2"):
@@ -63,9 +60,7 @@ def test_racing_submits_of_one_client_id_are_one_turn(session: Session) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_racing_turns_in_many_sessions_stay_within_two(user: User) -> None:
-    sessions = [
-        session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(6)
-    ]
+    sessions = [open_conversation(user) for _ in range(6)]
     outcomes = _race([partial(say, session) for session in sessions])
     assert outcomes.count("opened") == 2
 

@@ -34,7 +34,6 @@ from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.imports import store_recorded
 from sessions_app.models import (
@@ -53,6 +52,7 @@ from tests.library.rows import make_document
 from tests.live_sage import LiveSage, end_turns, open_socket
 from tests.sockets.attack_texts import ATTACKS, Attack
 from tests.sockets.questions import rows
+from tests.stored_turns import open_conversation
 from tests.thoroughness import sample
 from tests.tools.committing_context import BERLIN, CommittingContext
 
@@ -131,7 +131,7 @@ async def practice(live_sage: LiveSage, obedient: Obedient) -> AsyncIterator[Pra
 def place(user: User, attack: Attack, number: int, obedient: Obedient) -> tuple[Session, list[int]]:
     """Put a text where it stands; return the conversation, and the documents to attach."""
     offer_library(user.pk)
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     match attack.place:
         case "document" | "mail":
             ending = "pdf" if attack.place == "document" else "eml"

@@ -27,6 +27,7 @@ from sessions_app.titles import rename_session
 from tests.browsers import browser_of
 from tests.live_sage import Frame, LiveSage, open_socket, text_of
 from tests.sessions_app.turns import say
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -339,12 +340,10 @@ def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: 
 
 
 def test_over_a_limit_a_form_keeps_its_text_and_says_when_to_send_it_again(user: User) -> None:
-    busy = [
-        session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(2)
-    ]
+    busy = [open_conversation(user) for _ in range(2)]
     for session in busy:
         say(session)
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     client = browser_of(user)
     answer = client.post(f"/chat/{session.id}/message/", {"text": "a third one"})
     assert (answer.status_code, answer["Retry-After"]) == (429, "5")

@@ -10,9 +10,8 @@ from django.contrib.auth.models import User
 from coaching.models import PulseRating, UserFile
 from coaching.practice.script import Reply, Text, Thinking, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Message, Session, SessionKind, ToolCallRecord, ToolCallState, Turn
+from sessions_app.models import Message, Session, ToolCallRecord, ToolCallState, Turn
 from tests.live_sage import (
     LiveSage,
     open_socket,
@@ -21,6 +20,7 @@ from tests.live_sage import (
     text_of,
 )
 from tests.sockets.questions import PILLS, PULSE, ask, assert_all_accepted, results_in, rows, values_of
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -236,9 +236,7 @@ async def test_nobody_answers_anothers_question(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, other_user: User
 ) -> None:
     practice.script([Reply.of(PILLS)])
-    theirs = await in_database(
-        session_services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    theirs = await in_database(open_conversation, other_user)
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask(client)
     async with open_socket(live_sage, theirs.id, await in_database(session_cookie, other_user)) as client:

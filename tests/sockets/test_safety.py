@@ -25,8 +25,9 @@ from coaching.sockets import consumers
 from sessions_app import services, session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, Session, SessionKind, SessionStatus, ToolCallRecord
+from sessions_app.models import Message, Session, SessionStatus, ToolCallRecord
 from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, asyncio_timeout, open_socket
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -307,7 +308,7 @@ async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer
 
 @pytest.mark.parametrize("is_open", [True, False])
 def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: bool) -> None:
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     before = read_news(session.id, None, IDLE)
     opened = services.open_turn(
         user_id=user.pk,

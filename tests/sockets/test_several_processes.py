@@ -29,6 +29,7 @@ from tests.live_sage import (
     until_it_beats,
 )
 from tests.patience import measure_slowness
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -101,9 +102,7 @@ async def test_a_message_to_a_process_that_ends_is_sent_again_to_another_one(
     user: User,
 ) -> None:
     practice.script([Reply.of("First half, ", Hold("middle"), "second half."), "Good."])
-    other = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    other = await in_database(open_conversation, user)
     message = {"type": "message", "text": "I slept well", "id": "slept"}
     async with (
         open_socket(second, session.id, cookie) as running,
@@ -155,9 +154,7 @@ async def test_an_edit_or_an_answer_to_a_process_that_ends_closes_the_pages_sock
     frame: dict[str, str],
 ) -> None:
     practice.script([Reply.of("First half, ", Hold("middle"), "second half.")])
-    other = await in_database(
-        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
-    )
+    other = await in_database(open_conversation, user)
     async with (
         open_socket(second, session.id, cookie) as running,
         open_socket(second, other.id, cookie) as program,

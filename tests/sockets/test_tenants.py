@@ -59,14 +59,12 @@ from coaching.models import Client as LibraryClient
 from coaching.practice.server import PracticeServer
 from coaching.reminders.preferences import off_token
 from coaching.sockets.consumers import HANDLERS, SessionConsumer
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
     RunnerProcess,
     Session,
     SessionFolder,
-    SessionKind,
     ToolCallRecord,
     ToolCallState,
     Turn,
@@ -77,6 +75,7 @@ from tests.calendar.conftest import NOW, source_of, timed
 from tests.leaving import leave_url
 from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
 from tests.sockets.tenant_library import STEP_ID, fill_library, ids_of_library
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -551,7 +550,7 @@ FRAMES: dict[str, dict[str, Any]] = {
 def owned(user: User, settings: Settings) -> Session:
     """A session, a file and a calendar of the person, all containing the secret. Mail comes in."""
     settings.SAGE_INBOX = place_of("imaps://sage%40in.example:password@mail.example/")
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     session.title = SECRET
     session.folder = SessionFolder.of(user.pk).create(name=SECRET)
     session.last_message_number = 1

@@ -22,11 +22,6 @@ in_a_database = pytest.mark.django_db(transaction=True)
 PASSAGE = re.compile(r'<passage from="(\d+)" to="(\d+)" of="(\d+)">\n(.*)\n</passage>', re.DOTALL)
 
 
-@pytest.fixture
-def session(user: User) -> Session:
-    return open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-
-
 async def read(session: Session, user: User, **given: Any) -> str:
     context = CommittingContext(user_id=user.pk, session_id=session.id)
     values = {"tool_use_id": "toolu_9", **given}

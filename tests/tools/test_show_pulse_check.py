@@ -16,6 +16,7 @@ from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 from sessions_app.errors import FieldRefused
 from sessions_app.models import Session, SessionKind, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from sessions_app.session_services import open_session
+from tests.stored_turns import open_conversation
 from tests.tools.committing_context import CommittingContext
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,7 @@ START = CommittingContext(user_id=0).now
 
 def answer(user: User, value: object, *, days: int = 0, **given: Any) -> Any:
     assert SHOW_PULSE_CHECK.answer is not None
-    session = open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     context = CommittingContext(user_id=user.pk, session_id=session.id, now=START + timedelta(days=days))
     with transaction.atomic():
         return SHOW_PULSE_CHECK.answer(context, SHOW_PULSE_CHECK.parse(json.dumps(given)), value)

@@ -7,16 +7,12 @@ from django.contrib.auth.models import User
 from coaching.engine.profiles import PROFILES
 from coaching.live.runner import Runner
 from coaching.turns.request import TurnRequest
-from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.models import Message, MessageRole, ModelUsage, Session, SessionKind, Turn
+from sessions_app.models import Message, MessageRole, ModelUsage, Session, Turn
 from tests.browsers import browser_of
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def open_conversation(user: User) -> Session:
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 async def test_a_practice_turn_has_its_own_model_and_no_price(user: User) -> None:

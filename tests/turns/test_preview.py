@@ -14,6 +14,7 @@ from coaching.models import Profile
 from sessions_app import session_services
 from sessions_app.models import Message, Session, SessionKind, SessionStatus
 from tests.conftest import MakeUser
+from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,7 +75,7 @@ def test_words_of_grief_bring_its_own_approach_and_no_crisis_text(user: User) ->
 
 
 def test_only_an_open_conversation_of_that_person_is_shown(user: User, make_user: MakeUser) -> None:
-    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = open_conversation(user)
     assert "(the next message)" in shown(user, session=session.id)
     for other, number in ((make_user("eve"), session.id), (user, uuid.uuid4())):
         with pytest.raises(CommandError, match="has no conversation"):

@@ -15,10 +15,9 @@ from coaching.turns.reading import reading_seconds, tell_reading
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import start_turn
-from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import ModelUsage, Session, SessionKind, UsagePurpose
+from sessions_app.models import ModelUsage, Session, UsagePurpose
 from tests.model_client.test_servers import PROPS, answering
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,11 +34,6 @@ def local() -> Iterator[None]:
     ):
         assert model_server().is_local
         yield
-
-
-@pytest.fixture
-def session(user: User) -> Session:
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 def setup_of(session: Session) -> TurnSetup:

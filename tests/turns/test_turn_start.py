@@ -30,7 +30,7 @@ from sessions_app import session_services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.models import Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.pending_calls import await_user
 from sessions_app.queries import Condition, Query, Rows
 from sessions_app.turn_endings import Ending
@@ -44,11 +44,6 @@ NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 MAX_STATEMENTS = 19  # one of them reads what Sage asked, in the round trip of the life
 """For a turn's start: queries for the user's data, the session's, the turn's rows, begin and commit."""
-
-
-@pytest.fixture
-def session(user: User) -> Session:
-    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 def start(session: Session, text: str = "Hello", client_id: str | None = None) -> StartedTurn:

@@ -1,5 +1,5 @@
 """Fixtures for tests of the library's pages."""
 
-from tests.pages.conftest import exchange, session, signed_in, storage
+from tests.pages.conftest import exchange, storage
 
-__all__ = ["exchange", "session", "signed_in", "storage"]
+__all__ = ["exchange", "storage"]
