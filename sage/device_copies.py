@@ -6,37 +6,21 @@ scheme, too. So it isn't sent where a session has ended by itself: unsent words 
 scripts erase the copy alone (`static/js/device-copy.js`). A browser without the cookie costs nothing.
 """
 
-from collections.abc import Awaitable, Callable
-from inspect import iscoroutinefunction
-from typing import cast
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.utils.decorators import sync_and_async_middleware
 
 from coaching.people.device_copies import begin_copy, end_copy, has_copy, has_copy_of
 from sage.logs import UNLOGGED_PATHS
+from sage.middleware import Steps, middleware
 
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
-
-@sync_and_async_middleware
-def copies_of_others_erased(get_response: GetResponse) -> GetResponse:
+@middleware
+def copies_of_others_erased(request: HttpRequest) -> Steps:
     """Have the browser erase a copy at sign-out and for another account. The user must be loaded already."""
-    if iscoroutinefunction(get_response):
-
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            before = _user_id_of(request)
-            return _erasing(request, await cast("Awaitable[HttpResponseBase]", get_response(request)), before)
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        before = _user_id_of(request)
-        return _erasing(request, cast("HttpResponseBase", get_response(request)), before)
-
-    return answer
+    before = _user_id_of(request)
+    response = yield
+    return _erasing(request, response, before)
 
 
 def _user_id_of(request: HttpRequest) -> int | None:

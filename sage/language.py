@@ -4,51 +4,33 @@ The browser's is active before anything that may answer. The person's takes its 
 their profile is loaded together with them (`sage.sign_in`), so it costs no round trip.
 """
 
-from collections.abc import Awaitable, Callable
-from inspect import iscoroutinefunction
-from typing import cast
-
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
-from django.utils.decorators import sync_and_async_middleware
 from django.utils.translation import get_language, override
 
 from coaching.people.languages import browser_language, language_of
 from sage.logs import UNLOGGED_PATHS
+from sage.middleware import Steps, middleware
 
 OPERATORS_PAGES = "/admin/"
 
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
-
-@sync_and_async_middleware
-def in_browser_language(get_response: GetResponse) -> GetResponse:
+@middleware
+def in_browser_language(request: HttpRequest) -> Steps:
     """Answer in the language that the browser prefers."""
-    return _answering_in(_browsers, get_response)
+    with override(_browsers(request)):
+        response = yield
+        return _named(response)
 
 
-@sync_and_async_middleware
-def in_own_language(get_response: GetResponse) -> GetResponse:
+@middleware
+def in_own_language(request: HttpRequest) -> Steps:
     """Answer in the language that the person has chosen, if any. The user must be loaded already."""
-    return _answering_in(_own, get_response)
-
-
-def _answering_in(language_for: Callable[[HttpRequest], str], get_response: GetResponse) -> GetResponse:
-    if iscoroutinefunction(get_response):
-
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            with override(language_for(request)):
-                return _named(await cast("Awaitable[HttpResponseBase]", get_response(request)))
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        with override(language_for(request)):
-            return _named(cast("HttpResponseBase", get_response(request)))
-
-    return answer
+    with override(_own(request)):
+        response = yield
+        return _named(response)
 
 
 def _browsers(request: HttpRequest) -> str:

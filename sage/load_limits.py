@@ -30,9 +30,8 @@ from coaching.views.programs import digest_of_token
 from sage.clients import address_of, browser_of
 from sage.error_pages import busy, too_many
 from sage.logs import UNLOGGED_PATHS
+from sage.middleware import GetResponse
 from sessions_app.database import give_back_connections, give_back_connections_of_request
-
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 NO_DATABASE = "Sage couldn’t reach its database. Please try again in a moment."
 TRY_AGAIN_LATER = 1013

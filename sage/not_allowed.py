@@ -3,7 +3,7 @@
 Programs get a sentence in JSON, for any method.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from http import HTTPStatus
 from inspect import iscoroutinefunction
 from typing import cast
@@ -14,11 +14,10 @@ from django.shortcuts import render
 from django.utils.decorators import sync_and_async_middleware
 
 from coaching.views.programs import error_as_json, is_for_programs
+from sage.middleware import GetResponse
 from sessions_app.database import in_database_page
 
 OTHER_METHODS = "This address takes other methods; the header Allow names them."
-
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 @sync_and_async_middleware

@@ -6,15 +6,10 @@ a client that never signed in: a page of another site can't use a person's sign-
 
 import json
 import math
-from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from inspect import iscoroutinefunction
-from typing import cast
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 from django.utils.translation import override
 
 from coaching.people.attempts import TooOften
@@ -23,8 +18,7 @@ from coaching.programs.early_counts import early_counts
 from coaching.views.programs import is_for_programs
 from sage.clients import client_address
 from sage.http_requests import Refusal, Sender
-
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+from sage.middleware import Steps, middleware
 
 
 def refused_early(sender: Sender) -> Refusal | None:
@@ -53,25 +47,10 @@ def _address_of(sender: Sender) -> str:
     return client_address(sender.forwarded, sender.peer)
 
 
-@sync_and_async_middleware
-def without_cookies(get_response: GetResponse) -> GetResponse:
+@middleware
+def without_cookies(request: HttpRequest) -> Steps:
     """Drop the cookies of requests to programs' routes."""
-    if iscoroutinefunction(get_response):
-
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            _drop(request)
-            return await cast("Awaitable[HttpResponseBase]", get_response(request))
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        _drop(request)
-        return cast("HttpResponseBase", get_response(request))
-
-    return answer
-
-
-def _drop(request: HttpRequest) -> None:
     if is_for_programs(request):
         request.META.pop("HTTP_COOKIE", None)
         request.COOKIES = {}
+    return (yield)

@@ -5,36 +5,24 @@ the header Referer; without one of this site the form's address is kept if it is
 sign-in leads to the home page.
 """
 
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from inspect import getclosurevars, iscoroutinefunction, isfunction
-from typing import cast
+from inspect import getclosurevars, isfunction
 from urllib.parse import unquote, urlsplit
 
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve, reverse
-from django.utils.decorators import sync_and_async_middleware
 from django.utils.http import url_has_allowed_host_and_scheme
 
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+from sage.middleware import Steps, middleware
 
 
-@sync_and_async_middleware
-def sign_in_leads_to_page(get_response: GetResponse) -> GetResponse:
+@middleware
+def sign_in_leads_to_page(request: HttpRequest) -> Steps:
     """Have a form's redirect to the sign-in name the page that the form was on."""
-    if iscoroutinefunction(get_response):
-
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            return _leading_back(request, await cast("Awaitable[HttpResponseBase]", get_response(request)))
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        return _leading_back(request, cast("HttpResponseBase", get_response(request)))
-
-    return answer
+    response = yield
+    return _leading_back(request, response)
 
 
 def _leading_back(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

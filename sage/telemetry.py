@@ -4,21 +4,18 @@ Both are optional extras and are imported only if their address is set. They sen
 names or values of variables.
 """
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from importlib.util import find_spec
-from inspect import iscoroutinefunction
-from typing import cast
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 from django.utils.module_loading import import_string
 
 from coaching.engine.spans import span
 from coaching.recall.encoder import has_packages
 from sage.logs import UNLOGGED_PATHS
+from sage.middleware import Steps, middleware
 
 EXTRAS = (
     ("SENTRY_DSN", "sentry_dsn", "sentry", "sentry_sdk", "sage.error_reports.report_errors"),
@@ -33,8 +30,6 @@ EXTRAS = (
 """The variable, its field, the extra, the extra's module, and the function called with the address."""
 
 WITHOUT_EXTRA = "is set and does nothing: install the extra with `uv sync --extra {extra}`."
-
-GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 def start_telemetry(warn: Callable[[str], None]) -> None:
@@ -59,24 +54,9 @@ def is_installed(module: str) -> bool:
         return False
 
 
-@sync_and_async_middleware
-def trace_requests(get_response: GetResponse) -> GetResponse:
+@middleware
+def trace_requests(request: HttpRequest) -> Steps:
     """Open a span for each request, named by method only: a path may contain a file name."""
-    if iscoroutinefunction(get_response):
-
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            with _span_of(request):
-                return await cast("Awaitable[HttpResponseBase]", get_response(request))
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        with _span_of(request):
-            return cast("HttpResponseBase", get_response(request))
-
-    return answer
-
-
-def _span_of(request: HttpRequest) -> AbstractContextManager[object]:
     is_probe = request.path_info in UNLOGGED_PATHS
-    return nullcontext() if is_probe else span("request", method=request.method or "")
+    with nullcontext() if is_probe else span("request", method=request.method or ""):
+        return (yield)

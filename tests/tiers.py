@@ -56,7 +56,7 @@ _PURE = """
     people/test_slots_of_tokens practice programs/test_names
     recall/test_excerpts recall/test_question safety sage/test_env sage/test_env_file
     sage/test_held_refusals
-    sage/test_mail_pages sage/test_origin
+    sage/test_mail_pages sage/test_middleware sage/test_origin
     sandbox/test_blocks sandbox/test_formulas sessions_app/test_english sessions_app/test_money
     sessions_app/test_refusals
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
