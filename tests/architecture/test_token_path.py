@@ -13,7 +13,6 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
-from django.test import override_settings
 
 from coaching.live.runner import Runner
 from coaching.practice.script import Hold, Reply, Text
@@ -23,6 +22,7 @@ from coaching.turns.request import TurnRequest
 from sage.sign_in import OneCheckBackend
 from sessions_app.database import in_database
 from sessions_app.models import Session
+from tests.asked_model import asked_model
 from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,11 +38,8 @@ MAX_MODULES = 6
 @pytest.fixture
 async def practice() -> AsyncIterator[PracticeServer]:
     """The model that this process asks."""
-    async with PracticeServer(tokens_per_second=0) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
-        ):
-            yield server
+    async with asked_model() as server:
+        yield server
 
 
 @pytest.fixture

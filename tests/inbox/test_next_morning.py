@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
 
 from coaching.inbox import state
 from coaching.inbox.addresses import address_of
@@ -23,6 +22,7 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionStatus, ToolCallRecord, ToolCallState
+from tests.asked_model import asked_model
 from tests.browsers import browser_of
 from tests.inbox.mails import SERVER, Mail
 from tests.jobs.conftest import WorkOff, queue, work_off
@@ -73,12 +73,8 @@ def chat() -> ChatModel:
 async def practice(live_sage: LiveSage, chat: ChatModel) -> AsyncIterator[PracticeServer]:
     """The model of the web process, and of jobs that run in this one."""
     await end_turns(live_sage)
-    port = live_sage.practice_port
-    async with PracticeServer(port=port, tokens_per_second=0, answer=chat.reply) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
-        ):
-            yield server
+    async with asked_model(answer=chat.reply, port=live_sage.practice_port) as server:
+        yield server
         await end_turns(live_sage)
 
 

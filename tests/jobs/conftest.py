@@ -8,7 +8,6 @@ import pytest
 import structlog
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import override_settings
 from procrastinate import PsycopgConnector
 from procrastinate.contrib.django import connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
@@ -26,6 +25,7 @@ from sessions_app.limits import RateLimit
 from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TitleSource, TurnStatus
 from sessions_app.turn_endings import Ending, close_turn
 from sessions_app.turn_locks import TurnKey
+from tests.asked_model import asked_model
 from tests.messages import append_message
 
 RATE = RateLimit(turns=1000, seconds=60)
@@ -53,11 +53,8 @@ def queue(transactional_db: None) -> Iterator[None]:
 @pytest.fixture
 async def practice() -> AsyncIterator[PracticeServer]:
     """The model that this process asks."""
-    async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
-        ):
-            yield server
+    async with asked_model() as server:
+        yield server
 
 
 @pytest.fixture

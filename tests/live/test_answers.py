@@ -1,7 +1,5 @@
 """Another answer to the last message, and the choice among them: readers here and elsewhere hear the same."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from coaching.events import AnswerChosen, HistoryChanged, TitleChanged, TurnDone, TurnEvent
@@ -13,28 +11,12 @@ from coaching.turns.request import TurnRequest
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session, Turn, TurnStatus
+from tests.live.conftest import ask
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SAVE = ToolUse("save_file", {"file_type": "domain", "file_name": "career", "content": "# Career"})
 BEGIN = ToolUse("enter_structured_arc", {"arc": "open_day"})
-
-
-@pytest.fixture
-async def runners(practice: PracticeServer) -> AsyncIterator[tuple[Runner, Runner]]:
-    """The runner that the requests go to, and another process's."""
-    here, elsewhere = Runner(), Runner()
-    yield here, elsewhere
-    await here.drain(2)
-    await elsewhere.drain(2)
-
-
-async def ask(runner: Runner, session: Session, kind: str, text: str | None = None) -> str:
-    """Open a turn, wait for its end and return its id."""
-    request = TurnRequest(kind=kind, user_id=session.user_id, session_id=session.id, text=text)  # type: ignore[arg-type]
-    started = await runner.open_turn(request)
-    assert await runner.wait_until_idle(session.id, seconds=30)
-    return str(started.opened.turn.id)
 
 
 async def heard(reader: Subscription) -> list[TurnEvent]:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import pytest
@@ -47,13 +47,6 @@ class Talk:
             while not any(isinstance(event, TurnDone) for event in seen):
                 seen += await subscription.next_batch()
         return await in_database(Turn.unscoped.get, id=started.opened.turn.id)
-
-
-@pytest.fixture
-async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
-    running = Runner()
-    yield running
-    await running.drain(2)
 
 
 @pytest.fixture

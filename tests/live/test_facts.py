@@ -1,7 +1,7 @@
 """Readers hear the same of a session's facts at once, right after the commit here, and later from the log."""
 
 import ast
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import get_args, get_type_hints
 from uuid import UUID
@@ -44,6 +44,7 @@ from sessions_app.session_events import FACT_TYPES, Numbered, listeners
 from sessions_app.titles import rename_session
 from sessions_app.turn_endings import Ending, close_turn
 from tests.architecture.parsing import parse
+from tests.live.conftest import ask, attached
 from tests.sage.processes import PROJECT
 from tests.stored_turns import open_conversation, open_turn
 
@@ -79,31 +80,11 @@ def test_each_fact_is_appended_somewhere_and_is_shown_with_a_frame_and_a_fragmen
 
 
 @pytest.fixture
-async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
-    runner = Runner()
-    yield runner
-    await runner.drain(2)
-
-
-@pytest.fixture
 def elsewhere() -> Readers:
     """The readers of another process: they hear of nothing here, and have only the database."""
     readers = Readers()
     listeners.discard(readers)
     return readers
-
-
-async def ask(runner: Runner, session: Session, kind: RequestKind, text: str | None = None) -> str:
-    request = TurnRequest(kind=kind, user_id=session.user_id, session_id=session.id, text=text)
-    started = await runner.open_turn(request)
-    assert await runner.wait_until_idle(session.id, seconds=30)
-    return str(started.opened.turn.id)
-
-
-async def attached(readers: Readers, session: Session) -> Subscription:
-    reader = await readers.attach(user_id=session.user_id, session_id=session.id)
-    await reader.next_batch()
-    return reader
 
 
 async def facts_told(reader: Subscription) -> list[TurnEvent]:

@@ -19,6 +19,7 @@ from sessions_app.database import in_database, is_outage
 from sessions_app.models import EventKind, Session, SessionEvent, Turn, TurnStatus
 from sessions_app.session_events import listeners
 from sessions_app.titles import rename_session
+from tests.live.conftest import attached
 from tests.stored_turns import open_conversation, open_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,12 +50,6 @@ def note_what_fails(session: Session) -> None:
     )
 
 
-async def attached(runner: Runner, session: Session) -> Subscription:
-    reader = await runner.readers.attach(user_id=session.user_id, session_id=session.id)
-    await reader.next_batch()
-    return reader
-
-
 async def told(reader: Subscription, kind: type[TurnEvent]) -> None:
     async with asyncio.timeout(30):
         while not any(isinstance(event, kind) for event in await reader.next_batch()):
@@ -65,7 +60,7 @@ async def test_readers_of_a_session_that_fails_begin_anew_and_those_of_others_ar
     user: User, runner: Runner
 ) -> None:
     sessions = [await in_database(open_conversation, user) for _ in range(3)]
-    readers = [await attached(runner, session) for session in sessions]
+    readers = [await attached(runner.readers, session) for session in sessions]
     async with kept_up(runner, is_alone=True, can_notify=False):
         await in_database(note_what_fails, sessions[1])
         await told(readers[1], Sync)
@@ -81,7 +76,7 @@ async def test_lost_turns_are_taken_over_though_the_readers_of_one_can_not_be_to
     practice.script(["Good morning."] * 3)
     sessions = [await in_database(open_conversation, each) for each in (user, user, other_user)]
     for session in sessions:
-        await attached(runner, session)
+        await attached(runner.readers, session)
     await in_database(note_what_fails, sessions[1])
     for session in sessions:
         await in_database(open_turn, session, owner="here:2:0a1b2c3d:dead")

@@ -4,7 +4,6 @@ Two runners share the database, and nothing makes readers of one follow the turn
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -15,19 +14,11 @@ from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns.request import TurnRequest
 from sessions_app.models import Session
+from tests.live.conftest import attached
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
-
-
-@pytest.fixture
-async def runners(practice: PracticeServer) -> AsyncIterator[tuple[Runner, Runner]]:
-    """The runner whose readers are tested, and another process's."""
-    here, elsewhere = Runner(), Runner()
-    yield here, elsewhere
-    await here.drain(2)
-    await elsewhere.drain(2)
 
 
 async def say(runner: Runner, session: Session, text: str) -> None:
@@ -39,12 +30,6 @@ async def say(runner: Runner, session: Session, text: str) -> None:
 async def say_and_wait(runner: Runner, session: Session, text: str) -> None:
     await say(runner, session, text)
     assert await runner.wait_until_idle(session.id, seconds=30)
-
-
-async def attached(runner: Runner, session: Session) -> Subscription:
-    reader = await runner.readers.attach(user_id=session.user_id, session_id=session.id)
-    await reader.next_batch()
-    return reader
 
 
 async def until_done(reader: Subscription, status: str = "completed", *, count: int = 1) -> list[TurnEvent]:
@@ -77,7 +62,7 @@ async def test_a_whole_turn_of_another_process_is_shown_before_the_next_one(
 ) -> None:
     here, elsewhere = runners
     practice.script(["First.", "Second."])
-    reader = await attached(here, session)
+    reader = await attached(here.readers, session)
     await say_and_wait(elsewhere, session, "One")
     await say(here, session, "Two")
     events = await until_done(reader, count=2)
@@ -90,7 +75,7 @@ async def test_the_last_words_of_a_turn_that_was_followed_come_before_the_next_o
 ) -> None:
     here, elsewhere = runners
     practice.script([Reply.of("First ", Hold("middle"), "half."), "Second."])
-    reader = await attached(here, session)
+    reader = await attached(here.readers, session)
     await say(elsewhere, session, "One")
     await practice.reached("middle")
     assert await here.readers.catch_up(session.id)
@@ -112,7 +97,7 @@ async def test_a_question_that_was_answered_elsewhere_is_over_before_the_next_tu
 ) -> None:
     here, elsewhere = runners
     practice.script([Reply.of("How are you?", PILLS), "Good to hear.", "Second."])
-    reader = await attached(here, session)
+    reader = await attached(here.readers, session)
     await say_and_wait(elsewhere, session, "One")
     assert await here.readers.catch_up(session.id)
     await elsewhere.answer_call(
@@ -130,7 +115,7 @@ async def test_a_question_is_shown_before_an_answer_to_it_that_comes_first(
 ) -> None:
     here, elsewhere = runners
     practice.script([Reply.of("How ", Hold("middle"), "are you?", PILLS), "Good to hear."])
-    reader = await attached(here, session)
+    reader = await attached(here.readers, session)
     await say(elsewhere, session, "One")
     await practice.reached("middle")
     assert await here.readers.catch_up(session.id)
@@ -149,7 +134,7 @@ async def test_a_question_that_this_message_replaces_ends_once(
 ) -> None:
     here, _ = runners
     practice.script([Reply.of("How are you?", PILLS), "Second."])
-    reader = await attached(here, session)
+    reader = await attached(here.readers, session)
     await say_and_wait(here, session, "One")
     await say(here, session, "Two")
     words = told(await until_done(reader))

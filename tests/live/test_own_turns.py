@@ -1,7 +1,5 @@
 """A process reads a session again where another process changed it, and not after its own turns."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from django.contrib.auth.models import User
 
@@ -19,12 +17,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
+async def runner(practice: PracticeServer, runner: Runner) -> Runner:
     """A runner whose model says one word."""
     practice.script(["Hello."])
-    runner = Runner()
-    yield runner
-    await runner.drain(2)
+    return runner
 
 
 async def has_seen(runner: Runner, session: Session) -> bool:

@@ -27,13 +27,6 @@ from tests.stored_turns import open_conversation
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
-    running = Runner()
-    yield running
-    await running.drain(2)
-
-
 @asynccontextmanager
 async def others_starting() -> AsyncIterator[None]:
     """Have turns of others start all the time."""

@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
 from django.utils import timezone
 
 from coaching.library.clients import own_client
@@ -16,6 +16,7 @@ from coaching.practice import PracticeServer
 from coaching.practice.api.records import ReceivedRequest
 from coaching.practice.coach.documents import is_classification
 from sessions_app.database import in_database
+from tests.asked_model import asked_model
 from tests.jobs.conftest import queue, work_off
 from tests.library.pipeline.truth import TruthfulModel
 
@@ -54,13 +55,10 @@ def model() -> TruthfulModel:
 
 
 @pytest.fixture
-async def practice(model: TruthfulModel) -> AsyncIterator[PracticeServer]:
-    """The model that this process asks."""
-    async with PracticeServer(keeps_bodies=True, tokens_per_second=0, answer=model.answer) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
-        ):
-            yield server
+async def practice(model: Any) -> AsyncIterator[PracticeServer]:
+    """The model that this process asks; files of tests may have a `model` of their own."""
+    async with asked_model(answer=model.answer) as server:
+        yield server
 
 
 def stored(user: User, count: int, **values: object) -> Sequence[Document]:

@@ -1,14 +1,13 @@
 """Summaries and analyses of transcripts: what is stored stands in the text, once, and as a proposal."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
@@ -120,16 +119,6 @@ def _text(reply: Reply) -> str:
 @pytest.fixture
 def model() -> Inventor:
     return Inventor()
-
-
-@pytest.fixture
-async def practice(model: Inventor) -> AsyncIterator[PracticeServer]:
-    """The model that this process asks."""
-    async with PracticeServer(keeps_bodies=True, tokens_per_second=0, answer=model.answer) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
-        ):
-            yield server
 
 
 async def analysed(user: User, document: Document, kind: Any, work_off: WorkOff) -> None:

@@ -22,13 +22,12 @@ from tests.library.pipeline.test_facts import (
     Cooperating,
     facts_stored,
     model,
-    practice,
     queued,
     stored,
     text_of,
 )
 
-__all__ = ["model", "practice", "queue", "work_off"]
+__all__ = ["model", "queue", "work_off"]
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
 

@@ -5,7 +5,7 @@ Over 300 lines, because all of it is one job, whose tests share a scripted model
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -123,16 +123,6 @@ def text_of(number: int, pages: int = 3) -> str:
 @pytest.fixture
 def model() -> Cooperating:
     return Cooperating()
-
-
-@pytest.fixture
-async def practice(model: Cooperating) -> AsyncIterator[PracticeServer]:
-    """The model that this process asks."""
-    async with PracticeServer(tokens_per_second=0, answer=model.answer) as server:
-        with override_settings(
-            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
-        ):
-            yield server
 
 
 async def read(*documents: Document, run: str = "") -> list[Document]:
