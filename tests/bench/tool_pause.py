@@ -31,6 +31,7 @@ from tests.bench.relay.load import percentile
 from tests.bench.relay.machine import Machine, free_port
 from tests.bench.relay.product import Person, Product, open_product
 from tests.bench.relay.sockets import Address
+from tests.printing import say
 
 PEOPLE = 10
 TURN_SECONDS = 30.0
@@ -104,11 +105,11 @@ def main() -> int:
     calls = parser.parse_args().calls
     if calls < 1:
         parser.error("--calls must be at least 1")
-    _say(_conditions())
+    say(_conditions())
     with tempfile.TemporaryDirectory(prefix="sage-", ignore_cleanup_errors=True) as name:
         measured = _measured(Path(name), calls)
-    _say(f"load average {os.getloadavg()[0]:.2f} at the end\n")
-    _say("| storage | pause | p50 ms | p95 ms | max ms | bar | met |\n|---|---|---|---|---|---|---|")
+    say(f"load average {os.getloadavg()[0]:.2f} at the end\n")
+    say("| storage | pause | p50 ms | p95 ms | max ms | bar | met |\n|---|---|---|---|---|---|---|")
     are_met = [_show(storage, pauses) for storage, pauses in measured.items()]
     return 0 if all(are_met) else 1
 
@@ -146,7 +147,7 @@ async def _measure_both(
         on_s3 = await _measure(product, machine, model, product.chats[PEOPLE:], calls)
         if proxy.puts < calls:
             raise RuntimeError(f"only {proxy.puts} of {calls} objects went to S3")
-        _say(f"{calls} objects took {proxy.puts} PUT requests to S3")
+        say(f"{calls} objects took {proxy.puts} PUT requests to S3")
     return {DISK: on_disk, S3: on_s3}
 
 
@@ -161,7 +162,7 @@ async def _measure(
             turns = len(range(place, calls, len(people)))
             await _converse(person.addresses(web.port)[0], model, turns, pauses)
     except BaseException:
-        _say(web.log.read_text(errors="replace")[-4000:])
+        say(web.log.read_text(errors="replace")[-4000:])
         raise
     finally:
         # Before the database and the proxy stop.
@@ -249,8 +250,8 @@ def _show(storage: Storage, pauses: Pauses) -> bool:
     p95 = percentile(pauses.upstream, 0.95)
     is_met = p95 < storage.bar_ms
     bar = f"p95 < {storage.bar_ms:.0f} ms | {'yes' if is_met else 'NO'}"
-    _say(f"| {storage.name} | answer's end to next request | {_figures(pauses.upstream)} | {bar} |")
-    _say(f"| {storage.name} | `toolCall` to `toolDone` | {_figures(pauses.shown)} | | |")
+    say(f"| {storage.name} | answer's end to next request | {_figures(pauses.upstream)} | {bar} |")
+    say(f"| {storage.name} | `toolCall` to `toolDone` | {_figures(pauses.shown)} | | |")
     return is_met
 
 
@@ -264,11 +265,6 @@ def _conditions() -> str:
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {platform.python_version()}, "
         f"{psutil.cpu_count()} cores, load average {os.getloadavg()[0]:.2f} at the start"
     )
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from tests.drill.measure import Meter, read_rows
 from tests.drill.parts import Part
 from tests.drill.people import Person
 from tests.drill.site import Site
+from tests.printing import say
 
 WARM_UP_SECONDS = 20.0
 LAST_ANSWER_SECONDS = 5.0
@@ -46,9 +47,9 @@ def main(arguments: Sequence[str]) -> int:
         with opened(folder) as installation:
             os.environ.update(installation.environment)
             django.setup()
-            _tell(f"{installation.origin}, seed {options.seed}, in {folder}")
+            say(f"{installation.origin}, seed {options.seed}, in {folder}")
             report, is_met = asyncio.run(_run(installation, options))
-            _tell(report)
+            say(report)
             return 0 if is_met else 1
     finally:
         if options.keep:
@@ -89,7 +90,7 @@ async def _run(installation: Installation, options: argparse.Namespace) -> tuple
     meter = Meter(installation.parts, installation.database.server.url)
     measured: dict[str, Any] = {"load": load, "meter": meter, "soak": None, "rows": None}
     async with site.opened(), load.opened(), meter.running():
-        _tell(f"{len(people)} pages are open")
+        say(f"{len(people)} pages are open")
         async with load.running():
             await _disturb(parts, load, options, measured)
         if options.soak:
@@ -110,12 +111,12 @@ async def _disturb(
     ends = began + options.minutes * 60
     await asyncio.sleep((ends - began) * (CALM_SHARE if parts else 1.0))
     measured["calm"] = (began, loop.time())
-    _tell(f"calm: {len(load.said)} messages")
+    say(f"calm: {len(load.said)} messages")
     await asyncio.sleep(LAST_ANSWER_SECONDS if parts else 0.0)
     done: list[Disruption] = []
     for part in parts:
         for how in options.ways:
-            done.append(await disrupt(part, how, load, _tell))  # noqa: PERF401 - awaited one after another
+            done.append(await disrupt(part, how, load, say))  # noqa: PERF401 - awaited one after another
     measured["disruptions"] = done
     await asyncio.sleep(max(0.0, ends - loop.time()))
 
@@ -131,11 +132,6 @@ async def _soak(installation: Installation, load: Load, seconds: float, measured
         await asyncio.sleep(seconds)
         measured["soak"] = (began, loop.time())
         measured["rows"] = (before, await asyncio.to_thread(read_rows, url))
-
-
-def _tell(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

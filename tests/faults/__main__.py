@@ -26,6 +26,7 @@ from django.core.management import call_command
 
 from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import variable_names
+from tests.printing import say
 
 HEAD = "| fault | seed | points | violations | worst s | what happened |\n|---|---|---|---|---|---|"
 
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
 def _tell_rows() -> int:
     for form in import_module("tests.faults.long_forms").FORMS:
         processes = "process" if form.processes == 1 else "processes and Redis"
-        _tell(f"{form.name:12} {form.points:5} points, {form.processes} web {processes}")
+        say(f"{form.name:12} {form.points:5} points, {form.processes} web {processes}")
     return 0
 
 
@@ -80,27 +81,22 @@ def _run_all(chosen: argparse.Namespace, folder: Path, server: EmbeddedPostgres)
     for name in wanted:
         forms = [form for key, form in known.items() if key == name or key.split("-")[0] == name]
         if not forms:
-            _tell(f"there is no {name}: the faults are {', '.join(known)}")
+            say(f"there is no {name}: the faults are {', '.join(known)}")
             return 2
         for form in forms:
-            _tell(f"{form.name} seed {chosen.seed} …")
+            say(f"{form.name} seed {chosen.seed} …")
             began = time.monotonic()
             report = asyncio.run(long_forms.run(form, chosen, folder, server))
             for violation in report.violations:
-                _tell(f"  {form.name}: {violation}")
+                say(f"  {form.name}: {violation}")
             report.fault = form.name
             has_violations = has_violations or bool(report.violations)
             rows.append(report.row())
-            _tell(f"{rows[-1]}  ({time.monotonic() - began:.0f} s)")
-    _tell(HEAD)
+            say(f"{rows[-1]}  ({time.monotonic() - began:.0f} s)")
+    say(HEAD)
     for row in rows:
-        _tell(row)
+        say(row)
     return int(has_violations)
-
-
-def _tell(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

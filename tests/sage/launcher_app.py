@@ -13,6 +13,7 @@ from typing import Any
 from sage.http_limits import HttpLimits
 from sage.http_requests import Refusal, Sender
 from sage.launcher import Lifecycle, run_web_server
+from tests.printing import say
 
 KILOBYTE = 1024
 FLOOD_FRAMES = 400
@@ -20,12 +21,6 @@ UPLOAD_BYTES = 8 << 20
 HELD_OF_ONE = 50
 SPOOLED_BYTES = 2 * UPLOAD_BYTES
 FLOOD_FRAME = "x" * (256 * KILOBYTE)
-
-
-def tell(line: str) -> None:
-    """Print an event for the test."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 class Application:
@@ -42,7 +37,7 @@ class Application:
         if scope["type"] == "http" and scope["path"] == "/":
             await self.answer(send)
         elif scope["type"] == "http" and scope["path"] == "/slow/":
-            tell("slow")
+            say("slow")
             await asyncio.sleep(1)
             await self.count(receive, send)
         elif scope["type"] == "http":
@@ -55,7 +50,7 @@ class Application:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for number in range(FLOOD_FRAMES):
             await send({"type": "http.response.body", "body": FLOOD_FRAME.encode(), "more_body": True})
-            tell(f"body {number}")
+            say(f"body {number}")
         await send({"type": "http.response.body", "body": b""})
 
     async def count(self, receive: Any, send: Any) -> None:
@@ -65,7 +60,7 @@ class Application:
         while has_more:
             message = await receive()
             if message["type"] == "http.disconnect":
-                tell("gone")
+                say("gone")
                 return
             sizes.append(len(message.get("body", b"")))
             has_more = message.get("more_body", False)
@@ -81,22 +76,22 @@ class Application:
         while True:
             message = await receive()
             if message["type"] == "websocket.disconnect":
-                tell(f"disconnected {message['code']}")
+                say(f"disconnected {message['code']}")
                 return
             text = message.get("text") or ""
             if text == "flood":
                 for number in range(FLOOD_FRAMES):
                     await send({"type": "websocket.send", "text": FLOOD_FRAME})
-                    tell(f"frame {number}")
+                    say(f"frame {number}")
             elif text.startswith("work "):
                 task = asyncio.create_task(self.work(float(text.split()[1])))
                 self.running.add(task)
                 await send({"type": "websocket.send", "text": "started"})
             elif text.startswith("burden "):
-                tell("is burdened")
+                say("is burdened")
                 await self.burden(float(text.split()[1]))
             elif text.startswith("nap "):
-                tell("naps")
+                say("naps")
                 await asyncio.sleep(float(text.split()[1]))
             elif text == "close":
                 await send({"type": "websocket.close", "code": 1008, "reason": "as asked"})
@@ -109,7 +104,7 @@ class Application:
     async def work(self, seconds: float) -> None:
         """Work for some time, like a turn."""
         await asyncio.sleep(seconds)
-        tell("work is done")
+        say("work is done")
 
     async def burden(self, seconds: float) -> None:
         """Let every round of the loop take long."""
@@ -122,7 +117,7 @@ class Application:
         """Wait for the work."""
         if self.running:
             await asyncio.wait(self.running, timeout=seconds)
-        tell("drained")
+        say("drained")
 
 
 def refused(sender: Sender) -> Refusal | None:
@@ -135,9 +130,9 @@ def refused(sender: Sender) -> Refusal | None:
 @asynccontextmanager
 async def service() -> AsyncIterator[None]:
     """Report when the service starts and ends."""
-    tell("service begins")
+    say("service begins")
     yield
-    tell("service ends")
+    say("service ends")
 
 
 if __name__ == "__main__":
@@ -162,6 +157,6 @@ if __name__ == "__main__":
         lifecycle=Lifecycle(
             service=service,
             drain=application.drain,
-            on_ready=lambda port: tell(f"port {port}"),
+            on_ready=lambda port: say(f"port {port}"),
         ),
     )

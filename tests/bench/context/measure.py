@@ -7,7 +7,6 @@ message contains everything, a later one checks for changes.
 import asyncio
 import math
 import statistics
-import sys
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -40,6 +39,7 @@ from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.bench.context.slow_storage import SlowStorage
 from tests.bench.stocked import stock_library
 from tests.messages import append_message
+from tests.printing import say
 
 PARAGRAPH = "It was a day with a long walk, a hard talk and a good hour at the end of it. " * 6
 VERSIONS = 3
@@ -80,7 +80,7 @@ LIVES = (
 
 def run(*, builds: int) -> bool:
     """Measure every person, print the table, and return whether all limits are met and no query was added."""
-    write(f"{'life':28} {'message':8} {'queries':>7} {'p50 ms':>8} {'p95 ms':>8} {'bar':>6}  met")
+    say(f"{'life':28} {'message':8} {'queries':>7} {'p50 ms':>8} {'p95 ms':>8} {'bar':>6}  met")
     is_met = True
     counts: dict[str, set[int]] = {"first": set(), "later": set()}
     for life in LIVES:
@@ -94,16 +94,16 @@ def run(*, builds: int) -> bool:
             is_met = is_met and is_row_met
             counts[name].add(queries)
             row = f"{life.name:28} {name:8} {queries:7} {statistics.median(times):8.1f} {p95:8.1f}"
-            write(f"{row} {life.bar_ms:6.0f}  {'yes' if is_row_met else 'NO'}")
+            say(f"{row} {life.bar_ms:6.0f}  {'yes' if is_row_met else 'NO'}")
         if life.storage_ms:
             asked = storage.accesses
-            write(
+            say(
                 f"the builds asked the storage {asked} times; reading one object takes {read_ms(user):.0f} ms"
             )
             is_met = is_met and asked == 0
     is_met = compare_library(builds) and is_met
     is_constant = all(len(found) == 1 for found in counts.values())
-    write(f"queries are {'the same for every life' if is_constant else f'NOT the same: {counts}'}")
+    say(f"queries are {'the same for every life' if is_constant else f'NOT the same: {counts}'}")
     return is_met and is_constant
 
 
@@ -127,7 +127,7 @@ def compare_library(builds: int) -> bool:
         p95 = full[math.ceil(len(full) * 0.95) - 1]
         row = f"{f'{DOCUMENTS:,} documents':28} {name:8} {count_queries(pair[1]):7} {middle:8.1f} {p95:8.1f}"
         ratio = f"× {middle / bare:.2f} of no documents ({bare:.1f} ms), at most × {MAX_LONGER}"
-        write(f"{row}  {ratio}  {'yes' if is_row_met else 'NO'}")
+        say(f"{row}  {ratio}  {'yes' if is_row_met else 'NO'}")
     return is_met
 
 
@@ -161,12 +161,6 @@ def read_ms(user: User) -> float:
     with storages["default"].open(version.storage_key) as file:
         assert file.read()
     return (time.perf_counter() - started) * 1000
-
-
-def write(line: str) -> None:
-    """Write a line of the table."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 def build(session_id: uuid.UUID) -> None:

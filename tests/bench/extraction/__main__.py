@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import io
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from tests.bench.relay.machine import Machine, Server, free_port
 from tests.bench.relay.product import MANAGE, Product, open_product
 from tests.library.extractors import files
 from tests.library.extractors.hostile import HOSTILE
+from tests.printing import say
 
 DOCUMENTS = 100
 PAGES = 10
@@ -39,10 +39,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.extraction")
     parser.add_argument("rows", nargs="*", default=["pdfs", "web"])
     chosen = parser.parse_args().rows
-    _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, pypdfium2 {pypdfium2.PYPDFIUM_INFO}")
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, pypdfium2 {pypdfium2.PYPDFIUM_INFO}")
     if "pdfs" in chosen:
         for row in _compare():
-            _say(row)
+            say(row)
     if "web" in chosen:
         with tempfile.TemporaryDirectory(prefix="sage-", ignore_cleanup_errors=True) as name:
             _measure_web(Path(name))
@@ -104,13 +104,8 @@ async def _first_tokens(product: Product, web: Server, hostile: Path) -> None:
         times[has_hostile] += await first_token_ms(addresses)
         most = max(most, web.memory_kb())
     quiet, busy = (percentile(times[has_hostile], 0.95) for has_hostile in (False, True))
-    _say(f"first token, p95 of {len(times[True])}: {quiet:.1f} ms, with hostile files {busy:.1f} ms")
-    _say(f"the web process's memory: {memory / 1024:.0f} MB, at most {most / 1024:.0f} MB")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    say(f"first token, p95 of {len(times[True])}: {quiet:.1f} ms, with hostile files {busy:.1f} ms")
+    say(f"the web process's memory: {memory / 1024:.0f} MB, at most {most / 1024:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The measurement of `tests.bench.imports`."""
 
 import json
-import sys
 import time
 from io import StringIO
 from pathlib import Path
@@ -16,6 +15,7 @@ from tests.legacy.exports import chatgpt_conversation, write_sage_export
 from tests.legacy.killing import import_in_process, kill_import, start_import
 from tests.legacy.strict_requests import check_every_request
 from tests.legacy.test_import_command import rows_of
+from tests.printing import say
 
 MEGABYTE = 1 << 20
 
@@ -109,9 +109,3 @@ def _write_chatgpt_export(path: Path, megabytes: int) -> None:
             file.write((", " if number else "") + conversation.replace('"c-1"', f'"c-{number}"'))
             number += 1
         file.write("]")
-
-
-def say(line: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()

@@ -20,6 +20,7 @@ from django.core.management import call_command
 
 from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import variable_names
+from tests.printing import say
 
 
 def main() -> int:
@@ -40,21 +41,16 @@ def main() -> int:
         django.setup()
         call_command("migrate", verbosity=0)
         measure = import_module("tests.bench.library.measure")  # needs Django's models
-        _tell(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         for row in asyncio.run(measure.run(chosen.rows, documents=chosen.documents, seconds=chosen.seconds)):
-            _tell(row)
+            say(row)
         if "cost" in chosen.rows:
             for row in asyncio.run(import_module("tests.bench.library.cost").run()):
-                _tell(row)
+                say(row)
         return 0
     finally:
         server.leave()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _tell(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

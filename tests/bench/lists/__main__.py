@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.bench.relay.machine import Machine, Server
 from tests.bench.relay.product import Person, open_product
+from tests.printing import say
 
 ROWS = 5_000
 REQUESTS = 22  # the first two of a page don't count
@@ -61,7 +62,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.lists", description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help=f"rows of each list ({ROWS:,})")
     rows = parser.parse_args().rows
-    _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {rows:,} rows of each list")
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {rows:,} rows of each list")
     with tempfile.TemporaryDirectory(prefix="sage-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with (
@@ -71,12 +72,12 @@ def main() -> int:
             product.run("tests.bench.lists.seed", str(rows))
             web = product.start_web(machine)
             found = [_measure(web, product.rich, path) for path in PAGES]
-    _say(f"\n| first page | median ms | longest ms | KB | ≤ {LIMIT_MS} ms and ≤ {LIMIT_KB} KB |")
-    _say("|---|---|---|---|---|")
+    say(f"\n| first page | median ms | longest ms | KB | ≤ {LIMIT_MS} ms and ≤ {LIMIT_KB} KB |")
+    say("|---|---|---|---|---|")
     for page in found:
         times = f"{page.median_ms:.0f} | {page.longest_ms:.0f}"
         met = "yes" if page.is_met else f"no ({page.status})"
-        _say(f"| `{page.path}` | {times} | {page.size_kb:.0f} | {met} |")
+        say(f"| `{page.path}` | {times} | {page.size_kb:.0f} | {met} |")
     return 0 if all(page.is_met for page in found) else 1
 
 
@@ -95,11 +96,6 @@ def _measure(web: Server, person: Person, path: str) -> Measured:
         status = response.status
     connection.close()
     return Measured(path, status, statistics.median(times), max(times), size / 1000)
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

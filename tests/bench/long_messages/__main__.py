@@ -27,6 +27,7 @@ from tests.bench.long_messages.shapes import MESSAGES
 from tests.bench.relay.load import percentile
 from tests.bench.relay.machine import Machine, Server, free_port
 from tests.bench.relay.product import Person, Product, open_product
+from tests.printing import say
 
 TOKEN = "t" * 32
 LIMIT_SECONDS = 0.5
@@ -199,20 +200,15 @@ def _late_beats(server: Server) -> list[str]:
 
 
 def _report(name: str, seen: Seen, *, share: float, late: Sequence[str], lost: int) -> None:
-    _say(f"{name}: load average {os.getloadavg()[0]:.1f}, web process {share:.0%} of a core")
+    say(f"{name}: load average {os.getloadavg()[0]:.1f}, web process {share:.0%} of a core")
     for what, times in (("page", seen.pages), ("/healthz", seen.health), ("post", seen.posts)):
         middle, nearly, most = (percentile(times, part) * 1000 for part in (0.5, 0.95, 1.0))
-        _say(f"  {what}, ms: p50 {middle:.0f}, p95 {nearly:.0f}, max {most:.0f} of {len(times)}")
+        say(f"  {what}, ms: p50 {middle:.0f}, p95 {nearly:.0f}, max {most:.0f} of {len(times)}")
     answers = ", ".join(f"{count} × {answer}" for answer, count in sorted(seen.answers.items()))
-    _say(f"  posts: {answers}; answers lost: {lost}")
-    _say(f"  others refused: {dict(seen.refused) or 'none'}; late heartbeats: {len(late)}")
+    say(f"  posts: {answers}; answers lost: {lost}")
+    say(f"  others refused: {dict(seen.refused) or 'none'}; late heartbeats: {len(late)}")
     for line in late:
-        _say(f"    {line[:200]}")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+        say(f"    {line[:200]}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from tests.bench.relay.browser import ARGUMENTS, CHROMIUM
 from tests.bench.relay.machine import Machine, free_port
 from tests.bench.relay.product import Person, open_product
+from tests.printing import say
 
 SLOW = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
 """Of `Network.emulateNetworkConditions`: milliseconds, bytes a second."""
@@ -73,7 +74,7 @@ async def measure_chat(field_: Field) -> bool:
     """The weight of the chat page."""
     loaded = await _load(field_, field_.chat)
     for name, size in loaded.files if field_.lists_files else ():
-        _say(f"    {size:>8} {name}")
+        say(f"    {size:>8} {name}")
     return all(
         [
             _row("chat page, requests", len(loaded.files), MOST_REQUESTS),
@@ -89,7 +90,7 @@ async def measure_home(field_: Field) -> bool:
     paints = [round(each.paint_ms) for each in slow]
     shift = max(each.shift for each in slow)
     count = len(slow[0].files)
-    _say(f"    {slow[0].kilobytes:.0f} KB, {count} requests, {paints} ms, layout shift {shift:.4f}")
+    say(f"    {slow[0].kilobytes:.0f} KB, {count} requests, {paints} ms, layout shift {shift:.4f}")
     return _row(
         "home at 50 KB/s and 400 ms, largest paint, ms", round(statistics.median(paints)), MOST_PAINT_MS
     )
@@ -100,7 +101,7 @@ async def measure_stream(field_: Field) -> bool:
     results = []
     for _ in range(field_.repeats):
         tasks = await _stream(field_)
-        _say(f"    (began at, took) ms: {tasks}")
+        say(f"    (began at, took) ms: {tasks}")
         lengths = [length for _, length in tasks]
         results.append(_row("40 s of an answer, longest task, ms", max(lengths, default=0), LONGEST_TASK_MS))
         results.append(_row("40 s of an answer, tasks over 50 ms", len(lengths), MOST_LONG_TASKS))
@@ -175,13 +176,8 @@ async def _stream(field_: Field) -> list[tuple[int, int]]:
 
 
 def _row(name: str, figure: float, most: float) -> bool:
-    _say(f"{name:48} {figure:>8}   at most {most:>6}   {'yes' if figure <= most else 'NO'}")
+    say(f"{name:48} {figure:>8}   at most {most:>6}   {'yes' if figure <= most else 'NO'}")
     return figure <= most
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def run() -> bool:

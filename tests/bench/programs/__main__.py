@@ -11,7 +11,6 @@ import asyncio
 import os
 import random
 import statistics
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from tests.bench.relay.load import first_token_ms, percentile
 from tests.bench.relay.machine import Machine, Server, free_port
 from tests.bench.relay.product import Product, open_product
 from tests.bench.relay.sockets import Address
+from tests.printing import say
 
 ASKED_EVERY = 0.25
 """Mean seconds between two messages of other people. When each is sent is random: a rate of two requests a
@@ -64,7 +64,7 @@ def main() -> None:
                     asyncio.run(_measure(product, web, elsewhere, rate=arguments.rate, asked=asked))
                 finally:
                     if "Traceback" in (log := web.log.read_text(errors="replace")):
-                        _say(log[-4000:])
+                        say(log[-4000:])
                     machine.end(web)
 
 
@@ -95,7 +95,7 @@ async def _measure(product: Product, web: Server, elsewhere: int, *, rate: int, 
 
 
 def _say_part(name: str, part: Part) -> None:
-    _say(
+    say(
         f"{name}: first words p50 {percentile(part.first_ms, 0.5):.1f} ms, "
         f"p95 {percentile(part.first_ms, 0.95):.1f} ms of {len(part.first_ms)}; "
         f"CPU {part.cpu:.1f} s in {part.seconds:.0f} s, load average {os.getloadavg()[0]:.1f}"
@@ -104,21 +104,19 @@ def _say_part(name: str, part: Part) -> None:
 
 def _say_flood(parts: dict[str, Part], answers: Answers, *, counted: int) -> None:
     before, elsewhere, during, after = (parts[name] for name in PARTS)
-    _say(
-        f"the flood got {dict(sorted(answers.statuses.items()))}, without an answer {dict(answers.failures)}"
-    )
-    _say(f"refused without Retry-After: {answers.without_wait}")
+    say(f"the flood got {dict(sorted(answers.statuses.items()))}, without an answer {dict(answers.failures)}")
+    say(f"refused without Retry-After: {answers.without_wait}")
     for share in (0.5, 0.95):
         rest = statistics.mean(percentile(part.first_ms, share) for part in (before, after))
         again = percentile(after.first_ms, share) / percentile(before.first_ms, share)
         ratio = percentile(during.first_ms, share) / rest
         sent = ratio * rest / percentile(elsewhere.first_ms, share)
-        _say(
+        say(
             f"first words p{share:.0%}: with the flood × {ratio:.2f}, of those with the flood elsewhere × "
             f"{sent:.2f}; without again × {again:.2f}"
         )
     cost = during.cpu - (before.cpu + after.cpu) / 2
-    _say(f"CPU ms of a request of the flood: {cost * 1000 / max(1, counted):.2f}")
+    say(f"CPU ms of a request of the flood: {cost * 1000 / max(1, counted):.2f}")
 
 
 async def _ask(product: Product, web: Server, people: Sequence[Address]) -> Part:
@@ -133,11 +131,6 @@ async def _ask(product: Product, web: Server, people: Sequence[Address]) -> Part
         first_ms += await first_token_ms([address], warm_up=0)
     used = web.cpu_seconds() + product.database_cpu_seconds() - cpu
     return Part(first_ms=first_ms, cpu=used, seconds=loop.time() - began)
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from tests.bench.relay.rows import (
 )
 from tests.bench.relay.turn_rows import measure_burst, measure_medium, measure_short
 from tests.bench.relay.upstream import fast_run
+from tests.printing import say
 
 MEASURES: Mapping[str, Callable[[Field], Awaitable[None]]] = {
     "idle": measure_idle,
@@ -71,26 +72,26 @@ def main() -> None:
         )
     with tempfile.TemporaryDirectory(prefix="sage-", ignore_cleanup_errors=True) as name:
         rows = _measured(Path(name), arguments.rows, size, relay_client=arguments.relay_client)
-    _say("\n" + _table(rows))
+    say("\n" + _table(rows))
 
 
 def _measured(folder: Path, names: Sequence[str], size: Size, *, relay_client: str) -> list[Row]:
     port = free_port()
     with Machine(folder) as machine:
-        _say(_conditions(machine))
+        say(_conditions(machine))
         upstream = ["-m", "tests.bench.relay.upstream", "--port", str(port)]
         machine.start("upstream", upstream, port=port, is_server=False)
         counts = {"users": 200, "sessions": 500, "files": 1_000, "documents": 2_000}
         with open_product(folder, upstream_port=port, **counts) as product:
             relay = _start_relay(machine, port, relay_client)
             web = product.start_web(machine)
-            field = Field(relay=relay, web=web, product=product, size=size, say=_say)
+            field = Field(relay=relay, web=web, product=product, size=size, say=say)
             try:
                 _run(field, names)
             finally:
                 log = field.web.log.read_text(errors="replace")
                 if "Traceback" in log:
-                    _say(log[-4000:])
+                    say(log[-4000:])
                 # Before the database stops.
                 machine.end(web)
     return field.rows
@@ -105,7 +106,7 @@ def _run(field: Field, names: Sequence[str]) -> None:
 
 async def _measure(field: Field, names: Sequence[str]) -> None:
     for name in names:
-        _say(f"{name} …")
+        say(f"{name} …")
         await MEASURES[name](field)
         await asyncio.sleep(0.5)
 
@@ -156,11 +157,6 @@ def _padded(text: str, width: int) -> str:
 
 def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from coaching.practice.server import PracticeServer
 from tests.bench.relay.load import percentile
 from tests.bench.relay.machine import Machine
 from tests.bench.relay.product import Person, Product, open_product
+from tests.printing import say
 
 MODEL = "claude-haiku-5-5"
 LOOK_SECONDS = 0.6
@@ -116,18 +116,14 @@ async def _frame(chat: aiohttp.ClientWebSocketResponse) -> dict[str, Any]:
 
 def _report(without: Sequence[float], with_look: Sequence[float], cards: Sequence[float]) -> None:
     rows = {"first token without it": without, "first token with it": with_look, "card": cards}
-    _say(f"{len(cards)} turns each, load average {os.getloadavg()[0]:.2f}")
+    say(f"{len(cards)} turns each, load average {os.getloadavg()[0]:.2f}")
     for name, times in rows.items():
         middle, late = percentile(times, 0.5) * 1000, percentile(times, 0.95) * 1000
-        _say(f"{name}, ms after the message: p50 {middle:.1f}, p95 {late:.1f}, max {max(times) * 1000:.1f}")
+        say(f"{name}, ms after the message: p50 {middle:.1f}, p95 {late:.1f}, max {max(times) * 1000:.1f}")
     later = (statistics.median(with_look) - statistics.median(without)) * 1000
-    _say(f"first token later by {later:.1f} ms (at most {MAX_LATER_MS:g})")
+    say(f"first token later by {later:.1f} ms (at most {MAX_LATER_MS:g})")
     in_time = sum(seconds <= MAX_CARD_SECONDS for seconds in cards)
-    _say(f"{in_time} of {len(cards)} cards within {MAX_CARD_SECONDS:g} s")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+    say(f"{in_time} of {len(cards)} cards within {MAX_CARD_SECONDS:g} s")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import io
 import os
 import re
 import statistics
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +34,7 @@ from tests.bench.strangers.damage import DAMAGES, damaged
 from tests.bench.strangers.references import PROGRAMS, Programs, Reference
 from tests.bench.strangers.with_database import facts_of_files
 from tests.bench.strangers.words import agreed, best_of, found_by, recall, words
+from tests.printing import say
 
 ENOUGH = 0.9
 COLUMNS = (
@@ -90,16 +90,16 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.facts:
         for line in facts_of_files(chosen.clones, chosen.facts):
-            _say(line)
+            say(line)
         return
     programs = Programs(chosen.answers, chosen.python)
-    _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     rows = [
         _row(member, chosen.clones, programs, chosen.without)
         for member in members(FRESH if chosen.fresh else SAMPLE)
     ]
     for line in (*_table(rows), *_misses(rows), *_unread(rows), *_pictures(rows), *_attached(rows)):
-        _say(line)
+        say(line)
 
 
 def _row(member: Member, clones: Path, programs: Programs, without: str) -> Row:
@@ -245,11 +245,6 @@ def _attached(rows: Iterable[Row]) -> Iterator[str]:
 
 def _title(row: Row) -> str:
     return f"{row.member.kind} {row.member.repository.rpartition('/')[2]} {row.member.name}"
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
