@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
+from coaching.models import Profile, TimezoneSource
 from sage.backups.databases import close_connections
 from sage.garbage import collect_as_usual
 from sessions_app.models import Session
@@ -152,6 +153,13 @@ def transactional_db_or_db(request: pytest.FixtureRequest) -> None:
 def user(make_user: MakeUser) -> User:
     """A person."""
     return make_user("ada")
+
+
+@pytest.fixture
+def in_germany(user: User) -> User:
+    """The person, in a time zone of Germany."""
+    Profile.unscoped.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
+    return user
 
 
 @pytest.fixture

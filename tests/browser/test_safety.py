@@ -10,26 +10,17 @@ from coaching.models import Profile, TimezoneSource
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
-from coaching.safety.danger import Danger
-from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.chat_page import WAIT_MS, messages_markup, path_of, say, until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.jobs.conftest import see_danger
 from tests.stored_turns import open_conversation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 DANGER = "Work was fine. I don't want to be alive anymore."
-
-
-@pytest.fixture
-async def in_germany(user: User) -> None:
-    """The person, in a time zone of Germany."""
-    await in_database(
-        Profile.unscoped.create, user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER
-    )
 
 
 async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_reload(
@@ -123,15 +114,6 @@ async def test_a_card_that_came_while_the_page_was_offline_is_there_once_it_is_b
     shown = await messages_markup(page)
     await page.reload()
     assert await messages_markup(page) == shown
-
-
-def see_danger(session: Session) -> None:
-    """Store that a second look saw danger in the session's first message."""
-    looked = read_words(session.turns.earliest("started_at").id)
-    assert looked is not None
-    store_looks(
-        [(looked, LookResult(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
-    )
 
 
 async def test_it_stays_when_the_model_fails_and_goes_with_the_words_that_are_changed(

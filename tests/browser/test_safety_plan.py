@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page, expect
 
 from coaching.files.drafts import build_draft
 from coaching.files.safety_plans import PLAN_PATH
-from coaching.models import FileSource, FileType, Profile, TimezoneSource, UserFileVersion
+from coaching.models import FileSource, FileType, UserFileVersion
 from coaching.practice.script import Reply, Text
 from coaching.practice.server import PracticeServer
 from coaching.safety.plan import PlanSection, make_plan, parse_plan, render_plan
@@ -37,14 +37,6 @@ FULL = make_plan(
         PlanSection.WHAT_MATTERS: "- The cat\n- Seeing Mia start school",
     }
 )
-
-
-@pytest.fixture
-async def in_germany(user: User) -> None:
-    """The person, in a time zone of Germany."""
-    await in_database(
-        Profile.unscoped.create, user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER
-    )
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from pathlib import Path
 
 import psutil
 import redis
-from django.db import connection
 
 from coaching.practice.server import PracticeServer
 from sage.embedded_postgres import EmbeddedPostgres
@@ -31,7 +30,7 @@ from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from tests.faults.planned_model import PlannedModel
 from tests.forked import ROOT, ForkedProcess
-from tests.live_sage import START_SECONDS, free_port
+from tests.live_sage import START_SECONDS, free_port, url_of_test_database
 from tests.patience import measure_slowness
 
 UNBROKEN = ("-m", "tests.faults.unbroken_web")
@@ -209,7 +208,7 @@ class Cluster:
 
     def _environment(self, index: int) -> dict[str, str]:
         return os.environ | {
-            "DATABASE_URL": database_url(),
+            "DATABASE_URL": url_of_test_database(),
             "REDIS_URL": self.redis.url if self.redis else "",
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.practice_port}",
             "SAGE_SAFETY_MODEL": "off",  # its requests would be among those that are counted
@@ -393,11 +392,3 @@ class Cluster:
         """Return everything that the processes have logged since it was opened."""
         logged = [(log.read_bytes(), self._logged.get(log, 0)) for log in self.logs if log.exists()]
         return "".join(data[known:].decode(errors="replace") for data, known in logged)
-
-
-def database_url() -> str:
-    """Return the DATABASE_URL of the database that this process's connection uses."""
-    values = connection.settings_dict
-    base, _, query = os.environ["DATABASE_URL"].partition("?")
-    server, _, _ = base.rpartition("/")
-    return f"{server}/{values['NAME']}" + (f"?{query}" if query else "")

@@ -15,9 +15,10 @@ from psycopg import sql
 
 from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
-from tests.faults.cluster import Cluster, database_url
+from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation, Reader
 from tests.faults.planned_model import DOMAINS, Plan, PlannedRound, plan_of
+from tests.live_sage import url_of_test_database
 
 Place = Literal[
     "before_first_byte", "in_text", "in_tool_json", "in_tool", "before_next_round", "at_final_save"
@@ -54,7 +55,7 @@ class RowLock:
 
     async def take(self, statement: sql.SQL, *values: object) -> None:
         """Open the transaction and take the statement's locks."""
-        self._connection = await psycopg.AsyncConnection.connect(database_url())
+        self._connection = await psycopg.AsyncConnection.connect(url_of_test_database())
         await self._connection.execute(statement, values)
 
     async def reached(self) -> None:

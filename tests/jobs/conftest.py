@@ -19,6 +19,8 @@ from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
 from coaching.model_client.connection import ModelConnection
 from coaching.practice import PracticeServer
+from coaching.safety.danger import Danger
+from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app import services, session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
@@ -153,3 +155,17 @@ def make_due() -> None:
             "UPDATE procrastinate_jobs SET scheduled_at = now() WHERE id IN"
             " (SELECT id FROM procrastinate_jobs WHERE status = 'todo' FOR UPDATE SKIP LOCKED)"
         )
+
+
+async def fresh(session: Session) -> Session:
+    """Return the session as it is now."""
+    return await in_database(lambda: Session.unscoped.get(id=session.id))
+
+
+def see_danger(session: Session) -> None:
+    """Store that a second look saw danger in the session's first message."""
+    looked = read_words(session.turns.earliest("started_at").id)
+    assert looked is not None
+    store_looks(
+        [(looked, LookResult(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
+    )

@@ -41,7 +41,16 @@ from sessions_app.models import (
     SessionBrief,
     UsagePurpose,
 )
-from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, logged_by, make_due, opened_session
+from tests.jobs.conftest import (
+    RATE,
+    WorkOff,
+    add_turn,
+    fresh,
+    jobs_named,
+    logged_by,
+    make_due,
+    opened_session,
+)
 from tests.model_client.test_servers import PROPS, answering
 
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
@@ -59,10 +68,6 @@ async def queued(user: User, *texts: str) -> Session:
     await in_database(enqueue_brief, session)
     await in_database(make_due)
     return session
-
-
-async def fresh(session: Session) -> Session:
-    return await in_database(lambda: Session.unscoped.get(id=session.id))
 
 
 async def versions(session: Session) -> list[SessionBrief]:

@@ -32,7 +32,15 @@ from sessions_app.arcs import enter_arc
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
 from sessions_app.usage import read_tokens_of_day
-from tests.jobs.conftest import WorkOff, add_turn, completed_session, jobs_named, make_due, opened_session
+from tests.jobs.conftest import (
+    WorkOff,
+    add_turn,
+    completed_session,
+    fresh,
+    jobs_named,
+    make_due,
+    opened_session,
+)
 from tests.stored_turns import open_conversation
 
 REQUEST_OF_ARC = "Write the summary of that part now."
@@ -45,10 +53,6 @@ async def completed(user: User, *texts: str) -> Session:
     session = await in_database(completed_session, user, *(texts or TOLD))
     await in_database(enqueue_summary, session.id)
     return session
-
-
-async def fresh(session: Session) -> Session:
-    return await in_database(lambda: Session.unscoped.get(id=session.id))
 
 
 async def usages(session: Session) -> list[ModelUsage]:

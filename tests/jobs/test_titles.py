@@ -26,7 +26,7 @@ from sessions_app.models import (
     UsagePurpose,
 )
 from sessions_app.titles import MAX_CHARACTERS, rename_session, store_title
-from tests.jobs.conftest import RATE, WorkOff, enqueue_title, jobs_named, opened_session
+from tests.jobs.conftest import RATE, WorkOff, enqueue_title, fresh, jobs_named, opened_session
 from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,10 +39,6 @@ async def untitled(user: User, *texts: str) -> Session:
     session = await in_database(opened_session, user, *texts, is_titled=False)
     await in_database(enqueue_title, session)
     return session
-
-
-async def fresh(session: Session) -> Session:
-    return await in_database(lambda: Session.unscoped.get(id=session.id))
 
 
 async def title_of(session: Session) -> tuple[str, str]:

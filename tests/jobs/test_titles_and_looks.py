@@ -4,12 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.practice import PracticeServer
-from coaching.safety.danger import Danger
-from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app.database import in_database
 from sessions_app.models import Session, TitleSource
 from sessions_app.titles import rename_session, store_title
-from tests.jobs.conftest import WorkOff, opened_session
+from tests.jobs.conftest import WorkOff, opened_session, see_danger
 from tests.jobs.test_titles import WORDS, sent, title_of, untitled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,12 +45,3 @@ async def test_a_title_from_before_danger_was_noticed_is_taken_back_unless_it_is
 
 def store_first_title(session: Session) -> bool:
     return store_title(user_id=session.user_id, session_id=session.id, title="Sleep", numbers=[1, 2])
-
-
-def see_danger(session: Session) -> None:
-    """Store that a second look saw danger in the session's first message."""
-    looked = read_words(session.turns.earliest("started_at").id)
-    assert looked is not None
-    store_looks(
-        [(looked, LookResult(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
-    )

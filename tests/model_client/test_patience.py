@@ -1,7 +1,6 @@
 """How long a model may take, with a server that runs it itself and with others."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -26,23 +25,14 @@ from coaching.model_client.patience import (
     turn_seconds,
     turn_tokens,
 )
-from coaching.model_client.servers import model_server
 from tests.engine.upstream import Answer, Bench, Step, end, event, serving, start, words
-from tests.model_client.test_servers import PROPS, answering
+from tests.model_client.test_servers import local
 from tests.skipping_loop import SkippingLoop
+
+__all__ = ["local"]
 
 SLOW = UpstreamError("out_of_time", cause="slow", is_retryable=True)
 DOWN = UpstreamError("unavailable", is_retryable=True)
-
-
-@pytest.fixture
-def local() -> Iterator[None]:
-    with (
-        answering({"/props": PROPS}) as server,
-        override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
-    ):
-        assert model_server().is_local
-        yield
 
 
 def job() -> Job:

@@ -86,6 +86,17 @@ def answering(answers: Mapping[str, Any], *, name: str = "test") -> Iterator[Ans
         thread.join()
 
 
+@pytest.fixture
+def local() -> Iterator[None]:
+    """The model is one of a server on this machine."""
+    with (
+        answering({"/props": PROPS}) as server,
+        override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
+    ):
+        assert model_server().is_local
+        yield
+
+
 def test_llama_cpp_says_its_model_context_sight_and_tools() -> None:
     with answering({"/props": PROPS}, name="llama.cpp") as server:
         found = probe(server.url, "any-name")

@@ -18,8 +18,7 @@ from pytest_django import Settings
 from coaching.models import ActionItem
 from coaching.programs.grants import grants_of, revoke_grant
 from sage.accounts import AccountAdapter
-from tests.browsers import browser_of, confirmed_browser_of, sign_in_confirmed
-from tests.conftest import MakeUser
+from tests.browsers import browser_of, sign_in_confirmed
 from tests.oauth.program import (
     call_mcp,
     connect,
@@ -33,22 +32,6 @@ from tests.oauth.program import (
 from tests.pages.test_program_tokens import the_mail
 
 pytestmark = pytest.mark.django_db(transaction=True)  # `/mcp` reads in threads of its own
-
-
-@pytest.fixture(autouse=True)
-def unhurried(settings: Settings) -> None:
-    """Let tests register as many programs as they need from one address."""
-    settings.IDP_OIDC_RATE_LIMITS = False
-
-
-@pytest.fixture
-def user(make_user: MakeUser) -> User:
-    return make_user("ada")
-
-
-@pytest.fixture
-def browser(user: User) -> Client:
-    return confirmed_browser_of(user)
 
 
 def test_a_page_of_consent_is_answered_by_who_is_signed_in_and_confirmed_it_lately(

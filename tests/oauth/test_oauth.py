@@ -27,7 +27,7 @@ from coaching.programs.grants import (
 )
 from sage.accounts import AccountAdapter
 from sage.backups.endings import end_what_ran
-from tests.browsers import browser_of, confirmed_browser_of, sign_in_confirmed
+from tests.browsers import browser_of, sign_in_confirmed
 from tests.conftest import MakeUser
 from tests.oauth.program import (
     REDIRECT,
@@ -43,23 +43,6 @@ from tests.oauth.program import (
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)  # `/mcp` reads in threads of its own
-
-
-@pytest.fixture(autouse=True)
-def unhurried(settings: Settings) -> None:
-    """Let tests register as many programs as they need from one address."""
-    settings.IDP_OIDC_RATE_LIMITS = False
-
-
-@pytest.fixture
-def user(make_user: MakeUser) -> User:
-    return make_user("ada")
-
-
-@pytest.fixture
-def browser(user: User) -> Client:
-    """Ada's browser, which checks the tokens of forms."""
-    return confirmed_browser_of(user)
 
 
 def test_the_documents_say_where_to_ask_and_for_what() -> None:

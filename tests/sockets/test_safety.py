@@ -16,7 +16,7 @@ from django.utils import timezone
 from coaching.events import ErrorShown, MessageStored, SafetyShown
 from coaching.live.following import read_news
 from coaching.live.hub import IDLE, SessionHub
-from coaching.models import CardCount, Profile, TimezoneSource
+from coaching.models import CardCount
 from coaching.people.socket_access import FrameBudget
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
@@ -33,13 +33,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 DANGER = "I want to die."
 PULSE = ToolUse("show_pulse_check", {"domains": ["career"]}, id="toolu_pulse")
-
-
-@pytest.fixture
-def in_germany(user: User) -> User:
-    """The person, in a time zone of Germany."""
-    Profile.unscoped.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
-    return user
 
 
 def card_in(frames: list[Frame]) -> Frame:

@@ -7,11 +7,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from coaching.model_client.patience import LOOK_SECONDS
-from coaching.models import CaptureVerdict, CardCount, Profile, TimezoneSource
+from coaching.models import CaptureVerdict
 from coaching.practice.faults.fault import Fault
 from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text, ToolUse
@@ -29,6 +28,7 @@ from tests.live_sage import (
     start_web_process,
     stop_web_process,
 )
+from tests.sockets.test_safety import counted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,11 +47,6 @@ def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
     shared.stop()
 
 
-@pytest.fixture
-def in_germany(user: User) -> None:
-    Profile.unscoped.create(user=user, timezone="Europe/Berlin", timezone_source=TimezoneSource.USER)
-
-
 async def verdicts() -> list[tuple[int, str, str]]:
     rows = SafetyVerdict.unscoped.order_by("message__number")
     return await in_database(lambda: list(rows.values_list("message__number", "level", "looked")))
@@ -63,10 +58,6 @@ async def until_judged(count: int = 1) -> list[tuple[int, str, str]]:
         while len(stored := await verdicts()) < count:  # noqa: ASYNC110 - another process stores them
             await asyncio.sleep(0.02)
     return stored
-
-
-async def counted() -> list[tuple[str, int]]:
-    return await in_database(lambda: list(CardCount.objects.values_list("level", "shown")))
 
 
 def request_text(practice: PracticeServer, place: int) -> str:

@@ -1,15 +1,12 @@
 """How long a local model will read before its first words, as readers are told it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
 from django.utils import translation
 
 from coaching.events import ModelReads, TurnEvent
-from coaching.model_client.servers import model_server
 from coaching.transcript.reading import reading_words
 from coaching.turns.reading import reading_seconds, tell_reading
 from coaching.turns.request import TurnRequest
@@ -18,22 +15,14 @@ from coaching.turns.start import start_turn
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Session, UsagePurpose
-from tests.model_client.test_servers import PROPS, answering
+from tests.model_client.test_servers import local
+
+__all__ = ["local"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WORDS = "word " * 2_000
 """About 2,900 tokens, by the estimate."""
-
-
-@pytest.fixture
-def local() -> Iterator[None]:
-    with (
-        answering({"/props": PROPS}) as server,
-        override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
-    ):
-        assert model_server().is_local
-        yield
 
 
 def setup_of(session: Session) -> TurnSetup:

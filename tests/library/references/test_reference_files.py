@@ -10,25 +10,11 @@ from coaching.library.references.current import References
 from coaching.library.references.files import (
     UnusableFiles,
     find_reference_faults,
-    library_root,
     read_reference_files,
 )
 from coaching.library.references.text import MAX_WORDS
 from coaching.models import ReferenceArea
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A copy of the shipped files, to be damaged."""
-    shutil.copytree(library_root() / "references", tmp_path / "references")
-    shutil.copy(library_root() / "placement.yaml", tmp_path)
-    return tmp_path
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
+from tests.library.references.conftest import change
 
 
 def test_the_shipped_files_have_no_fault_and_both_areas_have_enough() -> None:

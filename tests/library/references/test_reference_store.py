@@ -1,6 +1,5 @@
 """References and rules in the database: synced from files, changed by operators, read anew after a change."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.library.references.current import References, current_references
-from coaching.library.references.files import library_root, read_reference_files, sync_reference_files
+from coaching.library.references.files import read_reference_files, sync_reference_files
 from coaching.library.references.placement import Rule
 from coaching.library.references.store import (
     return_reference_to_file,
@@ -18,22 +17,9 @@ from coaching.library.references.store import (
 )
 from coaching.models import FilingLevel, PlacementRule, Reference
 from sessions_app.errors import Refused
+from tests.library.references.conftest import change
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("synced_references")]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A copy of the shipped files, to be changed."""
-    shutil.copytree(library_root() / "references", tmp_path / "references")
-    shutil.copy(library_root() / "placement.yaml", tmp_path)
-    return tmp_path
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
 
 
 def place(file_type: str, client_type: str = "") -> tuple[str, str]:
