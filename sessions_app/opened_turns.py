@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop as _
 from sessions_app.briefs import withdraw_briefs
 from sessions_app.errors import Refused, StillAnswering
 from sessions_app.history import next_message, store_message
+from sessions_app.limits import RateLimit
 from sessions_app.models import Message, MessageRole, Session, SessionStatus, ToolCallRecord, Turn
 from sessions_app.opening_message import OPENING_ID
 from sessions_app.selectors import accessible_session, read_open_turn_status
@@ -19,6 +20,20 @@ from sessions_app.summaries import withdraw_summary
 from sessions_app.titles import withdraw_title
 
 STILL_ANSWERING = _("Sage is still answering. You can stop it, or wait a moment.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """A turn that is to be opened: by which user, where, within which limits, and for which runner.
+
+    Without `build_prompt`, its prompt is built and stored later.
+    """
+
+    user_id: int
+    session_id: uuid.UUID
+    owner: str
+    rate_limit: RateLimit
+    build_prompt: BuildPrompt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +92,7 @@ def store_turn(
     session: Session,
     text: str,
     *,
-    owner: str,
-    build_prompt: BuildPrompt | None,
+    new: NewTurn,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     facts: Sequence[Fact] = (),
@@ -96,8 +110,8 @@ def store_turn(
     )
     is_opening = client_id == OPENING_ID
     session.is_only_opened = is_opening
-    turn = Turn(session=session, owner=owner, is_opening=is_opening)
-    session_fields, prompt = put_built_prompt(build_prompt, session, turn, message)
+    turn = Turn(session=session, owner=new.owner, is_opening=is_opening)
+    session_fields, prompt = put_built_prompt(new.build_prompt, session, turn, message)
     if not message.metadata.get("is_hidden"):
         place = prompt.place if prompt is not None else {}
         facts = [*facts, Said(number=message.number, message=message, **place)]

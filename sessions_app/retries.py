@@ -3,15 +3,14 @@
 Each is one transaction that first locks the session's row, found through its user.
 """
 
-import uuid
-
 from django.db import transaction
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
-from sessions_app.limits import RateLimit, refuse_over_limits
+from sessions_app.limits import refuse_over_limits
 from sessions_app.models import MessageRole, Session, Turn, TurnStatus
 from sessions_app.opened_turns import (
+    NewTurn,
     OpenedTurn,
     last_turn,
     lock_active_session,
@@ -21,50 +20,35 @@ from sessions_app.opened_turns import (
     withdraw_turn,
 )
 from sessions_app.session_events import CardGiven, TurnOpened, append
-from sessions_app.stored_prompts import BuildPrompt
 
 GO_ON = "Please go on from where you stopped."
 
 
 @transaction.atomic
-def retry_turn(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    owner: str,
-    rate_limit: RateLimit,
-    build_prompt: BuildPrompt | None = None,
-) -> OpenedTurn:
+def retry_turn(new: NewTurn) -> OpenedTurn:
     """Open a turn that replaces the last one, which failed, was interrupted or was stopped.
 
     Where the last turn called tools, its answer stays and Sage is asked to go on; else the answer is
     withdrawn and the same message is answered again. Raises `Refused` where there is nothing to retry.
     """
-    session = lock_active_session(user_id=user_id, session_id=session_id)
+    session = lock_active_session(user_id=new.user_id, session_id=new.session_id)
     refuse_second_turn(session)
     last = last_turn(session)
     if last is None or not last.can_be_retried:
         raise Refused(_("There’s nothing to try again."))
     if last.calls.exists():
-        return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
+        return _go_on(session, new)
     last.status = TurnStatus.SUPERSEDED
-    return _answer_again(last, session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
+    return _answer_again(last, session, new)
 
 
 @transaction.atomic
-def answer_again(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    owner: str,
-    rate_limit: RateLimit,
-    build_prompt: BuildPrompt | None = None,
-) -> OpenedTurn:
+def answer_again(new: NewTurn) -> OpenedTurn:
     """Open a turn that answers the last message once more; the present answer can be chosen again.
 
     What its calls did stays. Raises `Refused` where there is no whole answer, or something waits.
     """
-    session = lock_active_session(user_id=user_id, session_id=session_id)
+    session = lock_active_session(user_id=new.user_id, session_id=new.session_id)
     refuse_second_turn(session)
     last = last_turn(session)
     message = last.messages.filter(role=MessageRole.USER).first() if last else None
@@ -72,18 +56,16 @@ def answer_again(
         raise Refused(_("There’s no answer to ask for again."))
     if last.message_number is None:
         last.message_number = message.number
-    return _answer_again(last, session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
+    return _answer_again(last, session, new)
 
 
-def _answer_again(
-    last: Turn, *, session: Session, owner: str, rate_limit: RateLimit, build_prompt: BuildPrompt | None
-) -> OpenedTurn:
+def _answer_again(last: Turn, session: Session, new: NewTurn) -> OpenedTurn:
     """Withdraw the last turn, as it was changed, and open another one for its message."""
-    refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
+    refuse_over_limits(user_id=new.user_id, rate_limit=new.rate_limit)
     message = last.messages.get(role=MessageRole.USER)
     withdrawn = withdraw_turn(session, last, since=message.number + 1)
-    turn = Turn(session=session, owner=owner, message_number=last.message_number)
-    session_fields, _prompt = put_built_prompt(build_prompt, session, turn, message)
+    turn = Turn(session=session, owner=new.owner, message_number=last.message_number)
+    session_fields, _prompt = put_built_prompt(new.build_prompt, session, turn, message)
     turn.save(force_insert=True)
     message.turn = turn
     message.save(update_fields=["turn", "metadata"])
@@ -100,31 +82,20 @@ def _answer_again(
 
 
 @transaction.atomic
-def continue_turn(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    owner: str,
-    rate_limit: RateLimit,
-    build_prompt: BuildPrompt | None = None,
-) -> OpenedTurn:
+def continue_turn(new: NewTurn) -> OpenedTurn:
     """Open a turn that continues an answer that was cut for its length.
 
     Raises `Refused` where the last answer is complete.
     """
-    session = lock_active_session(user_id=user_id, session_id=session_id)
+    session = lock_active_session(user_id=new.user_id, session_id=new.session_id)
     refuse_second_turn(session)
     last = last_turn(session)
     if last is None or not last.can_be_continued:
         raise Refused(_("There’s nothing to continue."))
-    return _go_on(session=session, owner=owner, rate_limit=rate_limit, build_prompt=build_prompt)
+    return _go_on(session, new)
 
 
-def _go_on(
-    *, session: Session, owner: str, rate_limit: RateLimit, build_prompt: BuildPrompt | None
-) -> OpenedTurn:
-    refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
-    turn, message = store_turn(
-        session, GO_ON, owner=owner, build_prompt=build_prompt, metadata={"is_hidden": True}
-    )
+def _go_on(session: Session, new: NewTurn) -> OpenedTurn:
+    refuse_over_limits(user_id=new.user_id, rate_limit=new.rate_limit)
+    turn, message = store_turn(session, GO_ON, new=new, metadata={"is_hidden": True})
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)

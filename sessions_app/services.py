@@ -28,6 +28,7 @@ from sessions_app.models import (
 )
 from sessions_app.opened_turns import (
     STILL_ANSWERING,
+    NewTurn,
     OpenedTurn,
     lock_active_session,
     store_turn,
@@ -40,7 +41,6 @@ from sessions_app.pending_calls import supersede_pending_calls
 from sessions_app.selectors import read_open_turn_status
 from sessions_app.session_lock import LockedSession, lock_session
 from sessions_app.session_services import open_session
-from sessions_app.stored_prompts import BuildPrompt
 from sessions_app.text import check_client_id, check_message_text
 
 WAITS_FOR_USER = _(
@@ -53,15 +53,7 @@ NOT_OPENED_BY_SAGE = _("This conversation starts with your own message.")
 
 @transaction.atomic
 def open_turn(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    text: object,
-    client_id: object,
-    owner: str,
-    rate_limit: RateLimit,
-    metadata: Mapping[str, Any] | None = None,
-    build_prompt: BuildPrompt | None = None,
+    new: NewTurn, *, text: object, client_id: object, metadata: Mapping[str, Any] | None = None
 ) -> OpenedTurn:
     """Commit the user's message and open the turn that will answer it, with its prompt.
 
@@ -73,15 +65,15 @@ def open_turn(
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
-    lock = partial(lock_session, user_id=user_id, client_id=checked_id, rate_limit=rate_limit)
-    found = lock(session_id=session_id)
+    lock = partial(lock_session, user_id=new.user_id, client_id=checked_id, rate_limit=new.rate_limit)
+    found = lock(session_id=new.session_id)
     while found.known is None and found.session.status != SessionStatus.ACTIVE:
         found = lock(session_id=_continued(found.session).id)
     session, known = found.session, found.known
     if known is not None:
         _refuse_otherwise(known, checked_text, metadata)
         return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
-    refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
+    refuse_over(found.asked, user_id=new.user_id, rate_limit=new.rate_limit)
     if PROGRAM_KEY in (metadata or {}):
         _refuse_program(found)
     opened = _make_way(found)
@@ -89,8 +81,7 @@ def open_turn(
         session,
         checked_text,
         client_id=checked_id,
-        owner=owner,
-        build_prompt=build_prompt,
+        new=new,
         metadata=metadata,
         facts=[withdrawn_fact(opened["withdrawn"], 1)] if "withdrawn" in opened else (),
     )
@@ -105,33 +96,23 @@ def _refuse_otherwise(known: Message, text: str, metadata: Mapping[str, Any] | N
 
 
 @transaction.atomic
-def open_with_sage(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    owner: str,
-    rate_limit: RateLimit,
-    build_prompt: BuildPrompt | None = None,
-) -> OpenedTurn:
+def open_with_sage(new: NewTurn) -> OpenedTurn:
     """Open the turn in which Sage speaks first; a session has one at most, however often this is called.
 
     Raises `Refused` where the user speaks first, and `Session.DoesNotExist`.
     """
-    found = lock_session(user_id=user_id, session_id=session_id, client_id=OPENING_ID, rate_limit=rate_limit)
+    found = lock_session(
+        user_id=new.user_id, session_id=new.session_id, client_id=OPENING_ID, rate_limit=new.rate_limit
+    )
     session = found.session
     if found.known is not None:
         return OpenedTurn(session_id=session.id, turn=found.known.turn, message=found.known, is_new=False)
     is_begun = session.last_message_number > 0 or session.status != SessionStatus.ACTIVE
     if is_begun or not is_opened_by_sage(session):
         raise Refused(NOT_OPENED_BY_SAGE)
-    refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit, is_opening=True)
+    refuse_over(found.asked, user_id=new.user_id, rate_limit=new.rate_limit, is_opening=True)
     turn, message = store_turn(
-        session,
-        OPENING_WORDS,
-        client_id=OPENING_ID,
-        owner=owner,
-        build_prompt=build_prompt,
-        metadata={"is_hidden": True},
+        session, OPENING_WORDS, client_id=OPENING_ID, new=new, metadata={"is_hidden": True}
     )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
 
@@ -159,15 +140,7 @@ def refuse_early(
 
 @transaction.atomic
 def edit_message(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    text: object,
-    client_id: object,
-    owner: str,
-    rate_limit: RateLimit,
-    metadata: Mapping[str, Any] | None = None,
-    build_prompt: BuildPrompt | None = None,
+    new: NewTurn, *, text: object, client_id: object, metadata: Mapping[str, Any] | None = None
 ) -> OpenedTurn:
     """Replace the user's last message and open a turn for the new one; `metadata` is stored with it.
 
@@ -176,20 +149,19 @@ def edit_message(
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
-    session = lock_active_session(user_id=user_id, session_id=session_id)
+    session = lock_active_session(user_id=new.user_id, session_id=new.session_id)
     known = session.messages.filter(client_id=checked_id).first() if checked_id is not None else None
     if known is not None:
         _refuse_otherwise(known, checked_text, metadata)
         raise Refused(_("This message has already been sent."))
     superseded = _supersede_waiting_turn(session, read_open_turn_status(session.id))
-    refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
+    refuse_over_limits(user_id=new.user_id, rate_limit=new.rate_limit)
     withdrawn, withdrawn_from = _withdraw_last_message(session)
     turn, message = store_turn(
         session,
         checked_text,
         client_id=checked_id,
-        owner=owner,
-        build_prompt=build_prompt,
+        new=new,
         metadata=metadata,
         facts=[withdrawn_fact(withdrawn, withdrawn_from)],
     )

@@ -6,7 +6,6 @@ depends on the session is read under its lock. The user waits for all of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, assert_never
 
 import structlog
@@ -41,9 +40,9 @@ from sessions_app import retries, services
 from sessions_app.history import DOCUMENTS_KEY, PROGRAM_KEY
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session
-from sessions_app.opened_turns import OpenedTurn
+from sessions_app.opened_turns import NewTurn, OpenedTurn
 from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
-from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
+from sessions_app.stored_prompts import StoredPrompt
 from sessions_app.turn_locks import TurnKey
 from sessions_app.verdicts import NewVerdict, store_verdict
 
@@ -162,15 +161,21 @@ def start_turn(
     if request.program:
         metadata = {**(metadata or {}), PROGRAM_KEY: request.program}
     builder = _PromptBuilder(life, attached, kind=request.kind)
-    open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
+    new = NewTurn(
+        user_id=request.user_id,
+        session_id=request.session_id,
+        owner=owner,
+        rate_limit=rate_limit,
+        build_prompt=builder.build,
+    )
     try:
-        opened = open_turn(build_prompt=builder.build)
+        opened = _open(request, new, metadata)
     except READ_ERRORS as error:
         # Without a database the message couldn't be stored either.
         if isinstance(error, OperationalError | InterfaceError):
             raise
         logger.exception("prompt_not_built", session_id=str(request.session_id))
-        opened, setup = open_turn(build_prompt=None), None
+        opened, setup = _open(request, replace(new, build_prompt=None), metadata), None
     else:
         setup = builder.setup_of(opened)
     if is_said and opened.is_new:
@@ -207,35 +212,13 @@ _OPENED_WITHOUT_TEXT = {
 }
 
 
-def _open(
-    request: TurnRequest,
-    *,
-    owner: str,
-    rate_limit: RateLimit,
-    metadata: Mapping[str, Any] | None,
-    build_prompt: BuildPrompt | None,
-) -> OpenedTurn:
-    user_id, session_id = request.user_id, request.session_id
+def _open(request: TurnRequest, new: NewTurn, metadata: Mapping[str, Any] | None) -> OpenedTurn:
     match request.kind:
         case "message" | "edit" as kind:
-            return (services.open_turn if kind == "message" else services.edit_message)(
-                user_id=user_id,
-                session_id=session_id,
-                text=request.text,
-                client_id=request.client_id,
-                owner=owner,
-                rate_limit=rate_limit,
-                metadata=metadata,
-                build_prompt=build_prompt,
-            )
+            open_turn = services.open_turn if kind == "message" else services.edit_message
+            return open_turn(new, text=request.text, client_id=request.client_id, metadata=metadata)
         case "opening" | "retry" | "again" | "continue" as kind:
-            return _OPENED_WITHOUT_TEXT[kind](
-                user_id=user_id,
-                session_id=session_id,
-                owner=owner,
-                rate_limit=rate_limit,
-                build_prompt=build_prompt,
-            )
+            return _OPENED_WITHOUT_TEXT[kind](new)
         case never:
             assert_never(never)
 

@@ -23,14 +23,12 @@ from coaching.safety.danger import Danger
 from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app import services, session_services
 from sessions_app.database import in_database
-from sessions_app.limits import RateLimit
 from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TitleSource, TurnStatus
 from sessions_app.turn_endings import Ending, close_turn
 from sessions_app.turn_locks import TurnKey
 from tests.asked_model import asked_model
 from tests.messages import append_message
-
-RATE = RateLimit(turns=1000, seconds=60)
+from tests.stored_turns import new_turn
 
 WorkOff = Callable[[], Coroutine[Any, Any, None]]
 
@@ -97,14 +95,7 @@ def opened_session(
 
 def add_turn(session: Session, question: str, answer: str) -> None:
     """Add a finished turn with these texts."""
-    opened = services.open_turn(
-        user_id=session.user_id,
-        session_id=session.pk,
-        text=question,
-        client_id=None,
-        owner="me",
-        rate_limit=RATE,
-    )
+    opened = services.open_turn(new_turn(session), text=question, client_id=None)
     key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
     locked = Session.unscoped.get(id=session.pk)
     append_message(session=locked, turn=opened.turn, role=MessageRole.ASSISTANT, content=answer)

@@ -42,7 +42,6 @@ from sessions_app.models import (
     UsagePurpose,
 )
 from tests.jobs.conftest import (
-    RATE,
     WorkOff,
     add_turn,
     fresh,
@@ -52,6 +51,7 @@ from tests.jobs.conftest import (
     opened_session,
 )
 from tests.model_client.test_servers import PROPS, answering
+from tests.stored_turns import new_turn
 
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
 BRIEF_ASKED = "new version of the brief"
@@ -302,14 +302,7 @@ async def test_a_brief_that_was_asked_for_before_an_edit_is_not_stored(
     await practice.reached("slow")
 
     def edit() -> None:
-        services.edit_message(
-            user_id=user.pk,
-            session_id=session.id,
-            text="Never mind.",
-            client_id=None,
-            owner="me",
-            rate_limit=RATE,
-        )
+        services.edit_message(new_turn(session), text="Never mind.", client_id=None)
 
     await in_database(edit)
     practice.release("slow")
@@ -333,7 +326,7 @@ async def test_a_retry_of_a_covered_answer_takes_its_briefs_out_of_use(
 
     def retry() -> None:
         session.turns.filter(messages__number=6).update(status="stopped")
-        retries.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=RATE)
+        retries.retry_turn(new_turn(session))
 
     await in_database(retry)
     assert [brief.is_withdrawn for brief in await versions(session)] == [False, True]

@@ -22,8 +22,7 @@ from sessions_app.models import (
 )
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import NewCall
-from tests.jobs.conftest import RATE
-from tests.stored_turns import open_turn, store_round
+from tests.stored_turns import new_turn, open_turn, store_round
 
 pytestmark = pytest.mark.django_db
 
@@ -119,9 +118,7 @@ def test_an_answer_counts_as_life_though_it_is_no_message(user: User) -> None:
 
 def test_nothing_expires_under_a_running_turn(user: User) -> None:
     session = idle_session(user)
-    services.open_turn(
-        user_id=user.pk, session_id=session.id, text="hi", client_id=None, owner="me", rate_limit=RATE
-    )
+    services.open_turn(new_turn(session), text="hi", client_id=None)
     grow_old(session)
     assert expire() == (0, 0)
 

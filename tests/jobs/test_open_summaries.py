@@ -22,7 +22,8 @@ from sessions_app.database import in_database
 from sessions_app.models import BriefCorrection, Session, SessionStatus
 from sessions_app.summaries import give_summary
 from sessions_app.verdicts import NewVerdict
-from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, make_due, opened_session
+from tests.jobs.conftest import WorkOff, add_turn, jobs_named, make_due, opened_session
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -129,8 +130,7 @@ async def test_an_edit_and_a_correction_take_it_back(
     now = await summarised(session, work_off)
     assert now.summary == "You talked about your divorce."
     assert f"<struck>\n- {struck}\n</struck>" in asked(practice)[-1]
-    edit: Any = {"text": "Never mind.", "client_id": None, "owner": "me", "rate_limit": RATE}
-    await in_database(services.edit_message, **of, **edit)
+    await in_database(services.edit_message, new_turn(session), text="Never mind.", client_id=None)
     assert (await in_database(Session.unscoped.get)).summary == ""
 
 

@@ -26,8 +26,8 @@ from sessions_app.models import (
     UsagePurpose,
 )
 from sessions_app.titles import MAX_CHARACTERS, rename_session, store_title
-from tests.jobs.conftest import RATE, WorkOff, enqueue_title, fresh, jobs_named, opened_session
-from tests.stored_turns import open_conversation
+from tests.jobs.conftest import WorkOff, enqueue_title, fresh, jobs_named, opened_session
+from tests.stored_turns import new_turn, open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -224,15 +224,7 @@ async def test_an_answer_that_is_asked_for_again_brings_a_new_title_and_keeps_th
 
 async def test_a_title_of_words_that_were_withdrawn_meanwhile_is_dropped(user: User) -> None:
     session = await in_database(opened_session, user, WORDS, "What keeps you awake?", is_titled=False)
-    await in_database(
-        services.edit_message,
-        user_id=user.pk,
-        session_id=session.id,
-        text="My work",
-        client_id=None,
-        owner="me",
-        rate_limit=RATE,
-    )
+    await in_database(services.edit_message, new_turn(session), text="My work", client_id=None)
     stored = await in_database(
         store_title, user_id=user.pk, session_id=session.id, title="Sleep", numbers=[1, 2]
     )

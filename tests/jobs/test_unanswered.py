@@ -15,8 +15,8 @@ from sessions_app import pending_calls, session_services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, SessionKind, Turn
 from sessions_app.turn_records import NewCall
-from tests.jobs.conftest import RATE, WorkOff, jobs_named, make_due
-from tests.stored_turns import open_turn, store_round
+from tests.jobs.conftest import WorkOff, jobs_named, make_due
+from tests.stored_turns import GENEROUS, open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,7 +40,7 @@ def expire(session: Session) -> None:
 
 def dismiss(session: Session) -> None:
     pending_calls.dismiss_call(
-        user_id=session.user_id, session_id=session.id, tool_use_id="t1", owner="me", rate_limit=RATE
+        user_id=session.user_id, session_id=session.id, tool_use_id="t1", owner="me", rate_limit=GENEROUS
     )
 
 

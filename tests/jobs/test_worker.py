@@ -31,11 +31,11 @@ from coaching.practice.script import Hold, Reply
 from sessions_app import leases, services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, Turn, TurnStatus, UsagePurpose
-from tests.jobs.conftest import RATE, completed_session, jobs_named, make_due, opened_session
+from tests.jobs.conftest import completed_session, jobs_named, make_due, opened_session
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import StartedProcess
 from tests.sage.test_metrics import values_of
-from tests.stored_turns import open_conversation
+from tests.stored_turns import new_turn, open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -147,14 +147,7 @@ async def test_a_worker_starts_the_process_that_reads_files_and_ends_it(practice
 
 def lost_turn(user: User, *, owner: str) -> Turn:
     session = open_conversation(user)
-    opened = services.open_turn(
-        user_id=user.pk,
-        session_id=session.id,
-        text="Hello",
-        client_id=str(uuid.uuid4()),
-        owner=owner,
-        rate_limit=RATE,
-    )
+    opened = services.open_turn(new_turn(session, owner=owner), text="Hello", client_id=str(uuid.uuid4()))
     return opened.turn
 
 

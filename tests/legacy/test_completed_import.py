@@ -15,7 +15,6 @@ from coaching.legacy.completing import NOT_COMPLETED
 from coaching.legacy.undoing import COMPLETED_SINCE
 from coaching.models import Import, ImportState
 from sessions_app import import_completions
-from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionBrief, Turn
 from sessions_app.organising import delete_session
 from sessions_app.services import open_turn
@@ -24,10 +23,10 @@ from tests.legacy.exports import claude_conversation, claude_message
 from tests.legacy.test_import_command import recalled, rows_of, run_import, write
 from tests.legacy.test_newer_export import problems_of
 from tests.legacy.test_undo import undo
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RATE = RateLimit(turns=5, seconds=60)
 CLAUSE = "The tenant keeps a walrus at all times."
 AS_BEFORE = "Is this fair?\n\nMy diary.\n\n(Attached: lease.pdf, photo.jpg)"
 
@@ -77,9 +76,7 @@ def completing(user: User) -> Import:
 
 
 def go_on(user: User, session: Session) -> None:
-    open_turn(
-        user_id=user.pk, session_id=session.pk, text="On here.", client_id=None, owner="test", rate_limit=RATE
-    )
+    open_turn(new_turn(session, owner="test"), text="On here.", client_id=None)
 
 
 def test_the_text_of_an_attachment_is_stored_found_and_removed_by_an_undo(tmp_path: Path, user: User) -> None:

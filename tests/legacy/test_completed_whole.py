@@ -33,7 +33,6 @@ from coaching.practice.script import Hold, Reply
 from sessions_app.alternatives import choose_answer
 from sessions_app.briefs import WrittenBrief, read_brief_work, store_brief
 from sessions_app.database import in_database
-from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionBrief, Turn
 from sessions_app.services import open_turn
 from tests.jobs.conftest import empty_queue
@@ -44,10 +43,10 @@ from tests.legacy.test_newer_export import problems_of
 from tests.legacy.test_undo import undo
 from tests.legacy.test_whole_exports import written
 from tests.legacy.whole import missing_of
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RATE = RateLimit(turns=5, seconds=60)
 LEASE_BEFORE = "What does my lease say?\n\nA text that was pasted.\n\n(Attached: lease.txt)"
 
 
@@ -119,9 +118,7 @@ def test_importing_again_makes_whole_what_an_earlier_version_imported(
 
 
 def go_on(user: User, session: Session) -> None:
-    open_turn(
-        user_id=user.pk, session_id=session.pk, text="On here.", client_id=None, owner="test", rate_limit=RATE
-    )
+    open_turn(new_turn(session, owner="test"), text="On here.", client_id=None)
 
 
 def test_what_was_continued_here_is_not_touched_and_its_files_are_in_the_library(

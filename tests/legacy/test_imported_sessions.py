@@ -28,6 +28,7 @@ from sessions_app.usage import count_turns
 from tests.jobs.conftest import WorkOff, jobs_named
 from tests.legacy.exports import chatgpt_conversation, claude_conversation, write_sage_export
 from tests.legacy.test_import_command import run_import, write
+from tests.stored_turns import new_turn
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
 
@@ -84,14 +85,8 @@ def test_imported_turns_count_in_no_limit(recent_export: Path, user: User) -> No
     run_import(recent_export, user)
     now = timezone.now()
     assert count_turns(user_id=user.pk, since=now - timedelta(days=1), until=now) == 0
-    opened = open_turn(
-        user_id=user.pk,
-        session_id=Session.of(user.pk).all()[0].pk,
-        text="And now?",
-        client_id=None,
-        owner="test",
-        rate_limit=RateLimit(turns=1, seconds=60),
-    )
+    new = new_turn(Session.of(user.pk).all()[0], rate_limit=RateLimit(turns=1, seconds=60))
+    opened = open_turn(new, text="And now?", client_id=None)
     assert opened.is_new
 
 

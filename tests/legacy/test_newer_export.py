@@ -15,7 +15,6 @@ from django.db.models import F
 from coaching.legacy.newer import CHANGED, DELETED, EDITED, USED_HERE
 from coaching.legacy.undoing import ADDED_SINCE
 from coaching.models import Import, ImportState
-from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, Turn
 from sessions_app.organising import delete_session, restore_session
 from sessions_app.services import open_turn
@@ -29,10 +28,9 @@ from tests.legacy.exports import (
 )
 from tests.legacy.test_import_command import one_session, recalled, rows_of, run_import, said, write
 from tests.legacy.test_undo import undo
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-RATE = RateLimit(turns=5, seconds=60)
 
 
 def sage(until: int) -> Any:
@@ -127,9 +125,7 @@ def test_a_conversation_that_went_on_here_or_was_deleted_is_left_alone(
     export = FORMATS[name]
     run_import(write(tmp_path, export(4)), user)
     session = Session.of(user.pk).get(archived_at=None)
-    open_turn(
-        user_id=user.pk, session_id=session.pk, text="On here.", client_id=None, owner="test", rate_limit=RATE
-    )
+    open_turn(new_turn(session, owner="test"), text="On here.", client_id=None)
     before = rows_of(user)
     counts = run_import(write(tmp_path, export(7)), user)
     assert (counts["continued"], counts["messages"], counts["skipped"]) == (0, 0, 1)

@@ -15,7 +15,6 @@ from coaching.legacy.one_at_a_time import BUSY, only_import_of
 from coaching.legacy.undoing import EDITED, WENT_ON, names_of_kept
 from coaching.models import Import, ImportState, Profile, PulseRating, RecallPassage, UserFile
 from sessions_app.errors import Refused
-from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, Turn
 from sessions_app.organising import delete_session, restore_session
 from sessions_app.services import open_turn
@@ -23,10 +22,9 @@ from sessions_app.titles import rename_session
 from tests.jobs.conftest import empty_queue
 from tests.legacy.exports import write_sage_export
 from tests.legacy.test_import_command import rows_of, run_import
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-RATE = RateLimit(turns=5, seconds=60)
 
 
 @pytest.fixture
@@ -79,13 +77,9 @@ def test_an_undo_keeps_what_was_edited_or_continued_and_names_it(export: Path, u
     newest, second, *_ = Session.of(user.pk).filter(kind="open_conversation").order_by("-started_at")
     ended = Session.of(user.pk).filter(status="completed").first()
     assert ended is not None
-    open_turn(
-        user_id=user.pk, session_id=newest.pk, text="And now?", client_id=None, owner="test", rate_limit=RATE
-    )
+    open_turn(new_turn(newest, owner="test"), text="And now?", client_id=None)
     rename_session(user_id=user.pk, session_id=second.pk, title="Mine")
-    open_turn(
-        user_id=user.pk, session_id=ended.pk, text="More.", client_id=None, owner="test", rate_limit=RATE
-    )
+    open_turn(new_turn(ended, owner="test"), text="More.", client_id=None)
     held = read_file(user_id=user.pk, path="check-ins/2023-01-03.md")
     draft = build_edit(
         held,
@@ -125,9 +119,7 @@ def test_a_second_import_at_the_same_time_is_refused_with_a_sentence(export: Pat
 def test_what_was_just_deleted_is_undone_too_and_cannot_be_restored(export: Path, user: User) -> None:
     run_import(export, user)
     untouched, continued, *_ = Session.of(user.pk).filter(kind="open_conversation").order_by("-started_at")
-    opened = open_turn(
-        user_id=user.pk, session_id=continued.pk, text="And now?", client_id=None, owner="t", rate_limit=RATE
-    )
+    opened = open_turn(new_turn(continued, owner="t"), text="And now?", client_id=None)
     Turn.of(user.pk).filter(pk=opened.turn.pk).update(status="completed", ended_at=timezone.now())
     for session in (untouched, continued):
         delete_session(user_id=user.pk, session_id=session.pk)

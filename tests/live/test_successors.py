@@ -20,10 +20,9 @@ from coaching.turns.request import TurnRequest
 from sessions_app import leases, pending_calls, services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
-from sessions_app.limits import RateLimit
 from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.text import MAX_MESSAGE_CHARACTERS
-from tests.stored_turns import open_conversation, open_turn
+from tests.stored_turns import new_turn, open_conversation, open_turn
 from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +30,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LATE_SECONDS = 0.5
 CONVERSATIONS = size(4, long=10)
 TURNS_EACH = size(5, long=20)
-RATE = RateLimit(turns=1000, seconds=60)
 PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
 
 
@@ -171,13 +169,7 @@ async def test_a_turn_that_is_taken_over_is_shown_after_the_previous_late_end(
     await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="One"))
     await until(session, TurnStatus.COMPLETED)
     opened = await in_database(
-        services.open_turn,
-        user_id=user.pk,
-        session_id=session.id,
-        text="Two",
-        client_id="two",
-        owner="nobody",
-        rate_limit=RATE,
+        services.open_turn, new_turn(session, owner="nobody"), text="Two", client_id="two"
     )
     async with kept_up(runner, is_alone=True, can_notify=False):
         await tab.until_done(2)

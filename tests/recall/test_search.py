@@ -21,6 +21,7 @@ from sessions_app.brief_corrections import correct_brief, undo_correction
 from sessions_app.models import CorrectionKind, Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.rate import RateLimit
 from tests.recall.history import add, found, talk, texts
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db
 
@@ -112,12 +113,9 @@ def test_neighbours_that_were_withdrawn_or_hidden_are_not_shown(user: User) -> N
 def test_an_edit_is_found_and_what_it_replaced_is_not(user: User) -> None:
     session = talk(user, "A walrus on the beach", "Really, a walrus")
     services.edit_message(
-        user_id=user.pk,
-        session_id=session.id,
+        new_turn(session, owner="nobody", rate_limit=RateLimit(turns=100, seconds=60)),
         text="A dolphin on the beach",
         client_id="again",
-        owner="nobody",
-        rate_limit=RateLimit(turns=100, seconds=60),
     )
     Turn.of(user.pk).filter(status=TurnStatus.RUNNING).update(
         status=TurnStatus.STOPPED, ended_at=timezone.now()

@@ -14,16 +14,14 @@ from sessions_app.models import Session, SessionKind, Turn, TurnStatus
 from sessions_app.opened_turns import OpenedTurn
 from sessions_app.titles import store_title
 from sessions_app.turn_locks import TurnKey
-from tests.sessions_app.turns import GENEROUS, ask_question, call, close, say
-from tests.stored_turns import open_conversation, store_round
+from tests.sessions_app.turns import ask_question, call, close, say
+from tests.stored_turns import new_turn, open_conversation, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def ask_again(session: Session) -> OpenedTurn:
-    return retries.answer_again(
-        user_id=session.user_id, session_id=session.id, owner="me", rate_limit=GENEROUS
-    )
+    return retries.answer_again(new_turn(session))
 
 
 def choose(session: Session, turn: Turn | object) -> None:
@@ -141,7 +139,7 @@ def test_another_answer_is_refused_where_something_runs_or_waits_or_is_not_whole
 def test_what_sage_says_first_is_said_once(user: User) -> None:
     session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
     close(
-        services.open_with_sage(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS),
+        services.open_with_sage(new_turn(session)),
         text="Good morning.",
     )
     with pytest.raises(Refused, match="no answer to ask for again"):
@@ -163,7 +161,7 @@ def test_an_answer_that_failed_can_be_tried_again_or_left_for_an_earlier_one(
         choose(session, failed.turn)
     stopped = ask_again(session)
     close(stopped, status=TurnStatus.STOPPED, text="Half an")
-    retried = retries.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    retried = retries.retry_turn(new_turn(session))
     close(retried, text="Answer four.")
     assert history(session)[2:] == ["Which marzipan?", "Answer four."]
     turns = selectors.read_alternatives(session, [Turn.unscoped.get(id=retried.turn.id)])[3]
@@ -175,9 +173,7 @@ def test_an_edit_takes_all_answers_away_and_what_they_wrote_stays(session: Sessi
     store_round(TurnKey(turn_id=first.turn.id, fence=1), text="Saving.", calls=(call("toolu_1"),))
     close(first)
     close(ask_again(session), text="Hi.")
-    services.edit_message(
-        user_id=user.pk, session_id=session.id, text="hey", client_id=None, owner="me", rate_limit=GENEROUS
-    )
+    services.edit_message(new_turn(session), text="hey", client_id=None)
     assert history(session) == ["hey"]
     assert first.turn.calls.count() == 1
     for turn in session.turns.exclude(status=TurnStatus.RUNNING):

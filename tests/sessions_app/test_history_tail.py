@@ -5,7 +5,8 @@ import pytest
 from sessions_app import opened_turns, retries, selectors, services
 from sessions_app.models import Message, SafetyVerdict, Session
 from sessions_app.verdicts import NewVerdict, store_verdict
-from tests.sessions_app.turns import GENEROUS, close, say
+from tests.sessions_app.turns import close, say
+from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,20 +27,11 @@ def history(session: Session) -> list[int]:
 
 
 def _ask_again(session: Session) -> opened_turns.OpenedTurn:
-    return retries.answer_again(
-        user_id=session.user_id, session_id=session.id, owner="me", rate_limit=GENEROUS
-    )
+    return retries.answer_again(new_turn(session))
 
 
 def _edit(session: Session, text: str) -> opened_turns.OpenedTurn:
-    return services.edit_message(
-        user_id=session.user_id,
-        session_id=session.id,
-        text=text,
-        client_id=None,
-        owner="me",
-        rate_limit=GENEROUS,
-    )
+    return services.edit_message(new_turn(session), text=text, client_id=None)
 
 
 def _assert_ends_are_read(session: Session, numbers: list[int]) -> None:

@@ -13,14 +13,12 @@ from psycopg import sql
 from sessions_app import leases, selectors, services, session_services, turn_endings, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.leases import claim_turn, end_half_sent_transactions, end_transactions
-from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import CallResult
-from tests.stored_turns import open_conversation, open_turn, running_call, store_round
+from tests.stored_turns import new_turn, open_conversation, open_turn, running_call, store_round
 
-GENEROUS = RateLimit(turns=1000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 
 Write = Callable[[User, TurnKey], object]
@@ -44,14 +42,7 @@ def interrupt(_: User, key: TurnKey) -> object:
 
 
 def send_a_message(user: User, key: TurnKey) -> object:
-    return services.open_turn(
-        user_id=user.pk,
-        session_id=Session.unscoped.get().id,
-        text="again",
-        client_id=None,
-        owner="me",
-        rate_limit=GENEROUS,
-    )
+    return services.open_turn(new_turn(Session.unscoped.get()), text="again", client_id=None)
 
 
 def end_the_session(user: User, key: TurnKey) -> object:

@@ -39,8 +39,8 @@ from sessions_app.session_folders import list_folders, make_folder
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import CallResult
-from tests.sessions_app.turns import GENEROUS, ask_question, begin, call, close, say
-from tests.stored_turns import open_conversation, store_round
+from tests.sessions_app.turns import ask_question, begin, call, close, say
+from tests.stored_turns import GENEROUS, new_turn, open_conversation, store_round
 
 pytestmark = pytest.mark.django_db
 
@@ -54,9 +54,7 @@ def arc(user: User) -> Session:
 
 
 def open_with_sage(session: Session, *, limit: RateLimit = GENEROUS) -> OpenedTurn:
-    return services.open_with_sage(
-        user_id=session.user_id, session_id=session.id, owner="me", rate_limit=limit
-    )
+    return services.open_with_sage(new_turn(session, rate_limit=limit))
 
 
 def key_of(opened: OpenedTurn) -> TurnKey:
@@ -103,7 +101,7 @@ def test_an_ended_session_isnt_opened(arc: Session, user: User) -> None:
 def test_another_users_session_isnt_found(arc: Session, django_user_model: type[User]) -> None:
     other = django_user_model.objects.create(username="other")
     with pytest.raises(Session.DoesNotExist):
-        services.open_with_sage(user_id=other.pk, session_id=arc.id, owner="me", rate_limit=GENEROUS)
+        services.open_with_sage(new_turn(arc, user_id=other.pk))
 
 
 def stale_writes(key: TurnKey) -> list[Callable[[], object]]:
@@ -183,7 +181,7 @@ def test_after_an_answer_to_its_question_it_is_a_turn_like_any_other(arc: Sessio
     turn_endings.close_turn(
         TurnKey(turn_id=opening.turn.id, fence=2), Ending(status=TurnStatus.FAILED, stop_reason="error")
     )
-    retried = retries.retry_turn(user_id=arc.user_id, session_id=arc.id, owner="me", rate_limit=GENEROUS)
+    retried = retries.retry_turn(new_turn(arc))
     assert not retried.turn.is_opening  # Sage is asked to go on: the answer stays
 
 
@@ -239,16 +237,9 @@ def test_what_was_never_said_is_withdrawn_and_what_was_said_stays(user: User, st
     for session in (silent, spoken):
         for act in (retries.retry_turn, retries.continue_turn):
             with pytest.raises(Refused, match="There’s nothing to"):
-                act(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+                act(new_turn(session))
         with pytest.raises(Refused, match="no message to edit"):
-            services.edit_message(
-                user_id=user.pk,
-                session_id=session.id,
-                text="other",
-                client_id=None,
-                owner="me",
-                rate_limit=GENEROUS,
-            )
+            services.edit_message(new_turn(session), text="other", client_id=None)
         assert not open_with_sage(session).is_new
     assert say(silent, "Hello").message.number == 2
     assert say(spoken, "Hello").message.number == 3

@@ -1,6 +1,7 @@
 """Opening sessions and turns: database constraints, and errors for the user."""
 
 import uuid
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,8 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.organising import delete_session
-from tests.sessions_app.turns import GENEROUS, ask_question, begin, close, say
+from tests.sessions_app.turns import ask_question, begin, close, say
+from tests.stored_turns import GENEROUS, new_turn
 
 
 @pytest.mark.django_db
@@ -117,9 +119,9 @@ def test_a_long_message_and_an_edit_under_a_known_client_id_are_refused_with_oth
     with pytest.raises(Refused, match="already sent, with other words"):
         services.refuse_early(**ids, text="two", rate_limit=GENEROUS)
     with pytest.raises(Refused, match="already sent, with other words"):
-        services.edit_message(**ids, text="two", owner="me", rate_limit=GENEROUS)
+        services.edit_message(new_turn(session), text="two", client_id="abc")
     with pytest.raises(Refused, match="has already been sent"):
-        services.edit_message(**ids, text="one", owner="me", rate_limit=GENEROUS, metadata={"documents": [1]})
+        services.edit_message(new_turn(session), text="one", client_id="abc", metadata={"documents": [1]})
     assert session.messages.filter(turn__is_withdrawn=False).count() == 2
 
 
@@ -160,16 +162,10 @@ def test_a_client_id_that_is_none_is_refused(session: Session, client_id: object
 
 @pytest.mark.django_db
 def test_another_persons_session_looks_missing(session: Session, other_user: User) -> None:
-    for session_id in (session.id, uuid.uuid4()):
+    theirs = new_turn(session, user_id=other_user.pk)
+    for new in (theirs, replace(theirs, session_id=uuid.uuid4())):
         with pytest.raises(Session.DoesNotExist):
-            services.open_turn(
-                user_id=other_user.pk,
-                session_id=session_id,
-                text="hi",
-                client_id=None,
-                owner="me",
-                rate_limit=GENEROUS,
-            )
+            services.open_turn(new, text="hi", client_id=None)
 
 
 @pytest.mark.django_db

@@ -17,9 +17,7 @@ from sessions_app.opened_turns import OpenedTurn
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import NewCall
-from tests.stored_turns import store_round
-
-GENEROUS = RateLimit(turns=1000, seconds=60)
+from tests.stored_turns import GENEROUS, new_turn, store_round
 
 
 def begin(user: User, client_id: object = "form", *, text: str = "") -> Session:
@@ -41,13 +39,7 @@ def say(
     metadata: Mapping[str, Any] | None = None,
 ) -> OpenedTurn:
     return services.open_turn(
-        user_id=session.user_id,
-        session_id=session.id,
-        text=text,
-        client_id=client_id,
-        owner="me",
-        rate_limit=limit,
-        metadata=metadata,
+        new_turn(session, rate_limit=limit), text=text, client_id=client_id, metadata=metadata
     )
 
 

@@ -27,7 +27,7 @@ from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionStatus, ToolCallRecord
 from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, asyncio_timeout, open_socket
-from tests.stored_turns import open_conversation
+from tests.stored_turns import new_turn, open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -304,12 +304,9 @@ def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: 
     session = open_conversation(user)
     before = read_news(session.id, None, IDLE)
     opened = services.open_turn(
-        user_id=user.pk,
-        session_id=session.id,
+        new_turn(session, owner="elsewhere", rate_limit=RateLimit(turns=9, seconds=1)),
         text=DANGER,
         client_id=None,
-        owner="elsewhere",
-        rate_limit=RateLimit(turns=9, seconds=1),
         metadata={"safety": {"level": "immediate", "about": "self", "topic": "life"}},
     )
     if not is_open:

@@ -29,7 +29,7 @@ from tests.live_sage import (
     until_it_beats,
 )
 from tests.patience import measure_slowness
-from tests.stored_turns import open_conversation
+from tests.stored_turns import new_turn, open_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -183,14 +183,7 @@ async def _until_it_drains(sage: LiveSage, client: SocketClient) -> None:
 
 def _open_turn_of_the_dead(session: Session) -> None:
     limit = RateLimit(turns=1000, seconds=60)
-    services.open_turn(
-        user_id=session.user_id,
-        session_id=session.id,
-        text="Tell me",
-        client_id="told",
-        owner="nobody",
-        rate_limit=limit,
-    )
+    services.open_turn(new_turn(session, owner="nobody", rate_limit=limit), text="Tell me", client_id="told")
 
 
 async def test_a_replaced_runner_drops_the_turn_and_its_readers_follow_the_new_one(
