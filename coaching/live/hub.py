@@ -33,7 +33,6 @@ from coaching.events import (
     TurnEvent,
     TurnStarted,
 )
-from coaching.live.reading import Reading
 
 IDLE = Sync(status="idle", running={})
 MAX_QUEUED_CHARACTERS = 1 << 20
@@ -74,6 +73,21 @@ class _LiveRound:
         return RoundShown(number=self.number, text=text, notes=notes, is_finished=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """What was told of a model that reads, at a moment of the hub's clock."""
+
+    told: ModelReads
+    at: float
+
+    def left(self, now: float) -> ModelReads:
+        """Return what is true now; where the estimate is over, nobody knows."""
+        if self.told.seconds is None:
+            return self.told
+        seconds = round(self.told.seconds - (now - self.at))
+        return ModelReads(seconds=seconds if seconds > 0 else None)
+
+
 class LiveTurn:
     """The open turn as the readers of `hub` see it."""
 
@@ -86,7 +100,7 @@ class LiveTurn:
         self._running: dict[str, str] = {}
         self._pending: list[CallPending] = []
         self._has_begun_round = False
-        self._reading: Reading | None = None
+        self._reading: _Reading | None = None
 
     @property
     def is_shown(self) -> bool:
@@ -108,7 +122,7 @@ class LiveTurn:
         """Add an event to the turn's output; return the events that readers get for it, in order."""
         was_reading = self._reading
         if isinstance(event, ModelReads):
-            self._reading = Reading(told=event, at=self.hub.clock())
+            self._reading = _Reading(told=event, at=self.hub.clock())
         elif isinstance(event, _ENDS_READING):
             self._reading = None
         shown = self._apply(event)
