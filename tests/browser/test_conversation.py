@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from playwright.async_api import Page, Route, WebSocketRoute, expect
 
 from coaching.practice.faults.fault import Fault
-from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
+from coaching.practice.script import Hold, Note, Reply, Text
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
@@ -20,6 +20,7 @@ from tests.browser.chat_page import (
     watch_shimmer,
 )
 from tests.browser.fixtures import OpenContext, Watcher
+from tests.browser.questions import save
 from tests.conftest import PASSWORD
 from tests.live_sage import LiveSage
 
@@ -30,10 +31,6 @@ LONG = (
     "> A quiet no.\n\n| Day | Keep |\n|---|---|\n| Monday | the walk |\n\n```\nI can't this week.\n```\n\n"
     "And [a piece about it](https://example.org/no)."
 )
-
-
-def save(domain: str) -> ToolUse:
-    return ToolUse("save_file", {"file_type": "domain", "file_name": domain, "content": f"About {domain}."})
 
 
 async def test_a_person_signs_in_talks_sees_sage_write_and_reads_the_file(

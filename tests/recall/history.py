@@ -1,10 +1,11 @@
 """Histories to search: sessions with closed turns, written as rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 
 from coaching.recall.hits import Passage
@@ -67,3 +68,19 @@ def found(
 def texts(user: User, query: str, **options: Any) -> list[str]:
     """Return the texts that a search finds."""
     return [passage.text for passage in found(user, query, **options)]
+
+
+def plan_of_ranking(search: Callable[[], object]) -> str:
+    """Return the plan of the ranking's statement in a search."""
+    plans: list[str] = []
+
+    def explained(execute, sql, params, many, context):  # type: ignore[no-untyped-def]  # Django's protocol
+        if "WITH matched" in sql:
+            execute(f"EXPLAIN {sql}", params, many, context)
+            plans.append("\n".join(row[0] for row in context["cursor"].fetchall()))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explained):
+        search()
+    (plan,) = plans
+    return plan

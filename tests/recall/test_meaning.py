@@ -24,7 +24,7 @@ from coaching.recall.vectors import (
 from sessions_app.database import in_database
 from sessions_app.models import CorrectionKind, TurnStatus
 from tests.recall.concepts import ConceptEncoder, SilentEncoder
-from tests.recall.history import talk
+from tests.recall.history import plan_of_ranking, talk
 
 pytestmark = pytest.mark.django_db
 
@@ -163,17 +163,7 @@ def test_the_question_is_encoded_as_who_is_asked_about_would_say_it(user: User) 
 
 def test_the_user_is_in_the_index_condition(user: User) -> None:
     encode(user)
-    plans: list[str] = []
-
-    def explained(execute, sql, params, many, context):  # type: ignore[no-untyped-def]  # Django's protocol
-        if "WITH matched" in sql:
-            execute(f"EXPLAIN {sql}", params, many, context)
-            plans.append("\n".join(row[0] for row in context["cursor"].fetchall()))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(explained):
-        found(user, "Which dog?")
-    (plan,) = plans
+    plan = plan_of_ranking(lambda: found(user, "Which dog?"))
     assert "Seq Scan on coaching_recall" not in plan
     assert plan.count("Index Cond: (user_id =") >= 3
 

@@ -20,7 +20,7 @@ from sessions_app import services, session_services
 from sessions_app.brief_corrections import correct_brief, undo_correction
 from sessions_app.models import CorrectionKind, Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.rate import RateLimit
-from tests.recall.history import add, found, talk, texts
+from tests.recall.history import add, found, plan_of_ranking, talk, texts
 from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db
@@ -417,25 +417,11 @@ def test_bounds_limit_what_is_found(user: User) -> None:
 
 
 def test_the_user_is_in_the_index_condition(user: User) -> None:
-    with connection.execute_wrapper(_explained) as _, connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-    plans.clear()
-    with connection.execute_wrapper(_explained):
-        found(user, "walking lunch")
-    (plan,) = plans
+    plan = plan_of_ranking(lambda: found(user, "walking lunch"))
     assert "Seq Scan on coaching_recallpassage" not in plan
     assert plan.count("Index Cond: (user_id =") == 2
-
-
-plans: list[str] = []
-
-
-def _explained(execute, sql, params, many, context):  # type: ignore[no-untyped-def]  # Django's protocol
-    """Keep the plan of the ranking's statement, then run it."""
-    if "WITH matched" in sql:
-        execute(f"EXPLAIN {sql}", params, many, context)
-        plans.append("\n".join(row[0] for row in context["cursor"].fetchall()))
-    return execute(sql, params, many, context)
 
 
 def test_an_ended_session_is_found_like_any_other(user: User) -> None:

@@ -11,17 +11,12 @@ from sessions_app import retries, selectors, services, session_services
 from sessions_app.alternatives import answered_turn, can_be_chosen, choose_answer
 from sessions_app.errors import Refused
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
-from sessions_app.opened_turns import OpenedTurn
 from sessions_app.titles import store_title
 from sessions_app.turn_locks import TurnKey
-from tests.sessions_app.turns import ask_question, call, close, say
+from tests.sessions_app.turns import ask_again, ask_question, call, close, say
 from tests.stored_turns import new_turn, open_conversation, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def ask_again(session: Session) -> OpenedTurn:
-    return retries.answer_again(new_turn(session))
 
 
 def choose(session: Session, turn: Turn | object) -> None:

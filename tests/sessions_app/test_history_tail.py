@@ -2,10 +2,10 @@
 
 import pytest
 
-from sessions_app import opened_turns, retries, selectors, services
+from sessions_app import opened_turns, selectors, services
 from sessions_app.models import Message, SafetyVerdict, Session
 from sessions_app.verdicts import NewVerdict, store_verdict
-from tests.sessions_app.turns import close, say
+from tests.sessions_app.turns import ask_again, close, say
 from tests.stored_turns import new_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,15 +19,11 @@ def history(session: Session) -> list[int]:
     for number in range(6):
         close(say(session, f"Message {number}"), text=f"Answer {number}")
         if number in (2, 5):
-            close(_ask_again(session), text="Another answer")
+            close(ask_again(session), text="Another answer")
         if number == 3:
             close(_edit(session, "Rather this"), text="Its answer")
     session.refresh_from_db()
     return [message.number for message in selectors.history(session)]
-
-
-def _ask_again(session: Session) -> opened_turns.OpenedTurn:
-    return retries.answer_again(new_turn(session))
 
 
 def _edit(session: Session, text: str) -> opened_turns.OpenedTurn:

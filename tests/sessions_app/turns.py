@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sessions_app import services, session_services, turn_endings
+from sessions_app import retries, services, session_services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     Message,
@@ -62,3 +62,8 @@ def ask_question(opened: OpenedTurn) -> None:
     pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
     store_round(key, text="Which?", calls=(pending,))
     turn_endings.pause_turn(key, stop_reason="tool_use")
+
+
+def ask_again(session: Session) -> OpenedTurn:
+    """Ask for another answer to the last message."""
+    return retries.answer_again(new_turn(session))

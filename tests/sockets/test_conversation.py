@@ -10,10 +10,10 @@ from coaching.models import UserFile
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app.database import in_database
 from sessions_app.models import Message, Session, Turn, TurnStatus
 from tests.live_sage import Frame, LiveSage, SocketClient, open_socket, text_of
 from tests.patience import measure_slowness
+from tests.sockets.questions import rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,10 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def save(domain: str) -> ToolUse:
     content = f"# {domain.title()}\n\nWhat was said about {domain}."
     return ToolUse("save_file", {"file_type": "domain", "file_name": domain, "content": content})
-
-
-async def rows(queryset: object) -> list[object]:
-    return await in_database(list, queryset)  # type: ignore[arg-type]
 
 
 async def started(client: SocketClient) -> Frame:
@@ -47,7 +43,7 @@ async def test_a_message_is_stored_answered_in_pieces_and_done(
     assert frames[0] == {"message": {"id": "mine", "number": 1, "text": "Good morning"}}
     assert sum("text" in frame for frame in frames) >= 1
     assert text_of(frames) == "Good morning. What matters to you today?"
-    assert frames[-1] == {"done": {"turn": str(turn.id), "stopReason": "end_turn"}}  # type: ignore[attr-defined]
+    assert frames[-1] == {"done": {"turn": str(turn.id), "stopReason": "end_turn"}}
     stored = await rows(Message.unscoped.order_by("number").values_list("role", "content"))
     assert stored == [("user", "Good morning"), ("assistant", "Good morning. What matters to you today?")]
 
@@ -173,7 +169,7 @@ async def test_stop_closes_the_upstream_at_once_and_keeps_what_came(
     assert seen[0].closed_by_client_at - asked_at < 0.25 * patience
     assert done_at - asked_at < patience
     turn = (await rows(Turn.unscoped.all()))[0]
-    assert turn.status == TurnStatus.STOPPED  # type: ignore[attr-defined]
+    assert turn.status == TurnStatus.STOPPED
     content = (await rows(Message.unscoped.filter(role="assistant").values_list("content", flat=True)))[0]
     assert content == text_of(client.frames)
     assert str(content).startswith("One, two")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue.names import ANALYSIS_JOB, DOCUMENTS_JOB
-from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.clients import own_client
 from coaching.library.documents.findings import wait_again
 from coaching.library.documents.reasons import SIMILAR
 from coaching.library.effects import FILING_UNDONE
@@ -25,7 +25,6 @@ from coaching.models import (
     ActionItem,
     CallUsage,
     Client,
-    ClientType,
     Document,
     DocumentCall,
     DocumentCorrection,
@@ -40,18 +39,6 @@ from tests.library.rows import make_document, make_reference
 pytestmark = pytest.mark.django_db
 
 REVIEW = "/library/review/"
-
-
-@pytest.fixture
-def mill(user: User) -> Client:
-    """A client of the person."""
-    return create_client(user_id=user.pk, name="Mill Ltd", client_type=ClientType.COMPANY)
-
-
-@pytest.fixture
-def purchase(mill: Client) -> Project:
-    """A project of that client."""
-    return create_project(user_id=mill.user_id, client_id=mill.pk, name="Purchase")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.clients import own_client
 from coaching.library.pages import knowledge
 from coaching.library.scopes import set_scope
 from coaching.models import (
@@ -27,18 +27,6 @@ from coaching.people.attempts import AttemptLimit
 from sessions_app.models import Session
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def mill(user: User) -> Client:
-    """A client of the person."""
-    return create_client(user_id=user.pk, name="Mill Ltd", client_type=ClientType.COMPANY)
-
-
-@pytest.fixture
-def purchase(mill: Client) -> Project:
-    """A project of that client."""
-    return create_project(user_id=mill.user_id, client_id=mill.pk, name="Purchase")
 
 
 def fill(client: Client, project: Project | None = None) -> None:
