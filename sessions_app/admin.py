@@ -3,6 +3,7 @@
 Words are shown on one page only, to staff with a permission of its own, and every look is logged.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar, cast
 
 import structlog
@@ -14,7 +15,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet, Sum
 from django.db.models.functions import Length
 from django.forms.models import BaseInlineFormSet
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
 
 from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
 from sessions_app.money import small_dollars
@@ -41,15 +45,39 @@ def log_look(request: HttpRequest, seen: Model) -> None:
     )
 
 
-def row_to_read(request: HttpRequest, pages: Any, rows: "QuerySet[RowT]", row_id: object) -> RowT:
-    """Return a row whose words an operator may read, and log it. Raises `PermissionDenied`, `Http404`."""
+def page_of_row(
+    pages: Any, view: Callable[..., HttpResponse], name: str, *, takes: str = "int"
+) -> URLPattern:
+    """Return the pattern of a page about one row, which is looked at and not changed."""
+    pattern: URLPattern = path(
+        f"<{takes}:row_id>/{name}/",
+        pages.admin_site.admin_view(require_safe(view)),
+        name=f"{pages.opts.app_label}_{pages.opts.model_name}_{name}",
+    )
+    return pattern
+
+
+def readable_row(request: HttpRequest, pages: Any, rows: "QuerySet[RowT]", row_id: object) -> RowT:
+    """Return a row whose words an operator may read. Raises `PermissionDenied`, `Http404`."""
     if not (request.user.has_perm(READ_TEXT) and pages.has_view_permission(request)):
         raise PermissionDenied
     row = rows.filter(pk=row_id).first()
     if row is None:
         raise Http404
+    return row
+
+
+def row_to_read(request: HttpRequest, pages: Any, rows: "QuerySet[RowT]", row_id: object) -> RowT:
+    """Return a row whose words an operator may read, and log it. Raises as `readable_row` does."""
+    row = readable_row(request, pages, rows, row_id)
     log_look(request, row)
     return row
+
+
+def words_response(request: HttpRequest, pages: Any, template: str, **context: object) -> HttpResponse:
+    """Return a page of a row's words."""
+    shared = pages.admin_site.each_context(request)
+    return TemplateResponse(request, template, {**shared, **context, "opts": pages.opts})
 
 
 def _name_of_filter(item: Any) -> str:

@@ -9,15 +9,13 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from coaching.admin.transcripts import TranscriptAdmin
 from coaching.job_queue.sessions import BRIEF_ATTEMPTS, enqueue_brief_anew
 from coaching.turns.preview import preview_request
-from sessions_app.admin import NewestRows, ReadOnlyMixin, row_to_read
+from sessions_app.admin import NewestRows, ReadOnlyMixin, page_of_row, row_to_read, words_response
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import Session, SessionBrief
 from sessions_app.money import small_dollars
@@ -92,25 +90,20 @@ class BriefedSessionAdmin(TranscriptAdmin):
         return request.user.has_perm("sessions_app.change_sessionbrief")
 
     def get_urls(self) -> list[URLPattern]:
-        prompt = path(
-            "<uuid:session_id>/prompt/",
-            self.admin_site.admin_view(require_safe(self.prompt)),
-            name="sessions_app_session_prompt",
-        )
-        return [prompt, *super().get_urls()]
+        return [page_of_row(self, self.prompt, "prompt", takes="uuid"), *super().get_urls()]
 
-    def prompt(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    def prompt(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
         """Show what the next message would send to the model, to an operator who may read it."""
-        session = row_to_read(request, self, Session.unscoped.select_related("user"), session_id)
+        session = row_to_read(request, self, Session.unscoped.select_related("user"), row_id)
         preview = preview_request(user_id=session.user_id, now=timezone.now(), session=session)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Next request of {session}",
-            "session": session,
-            "preview": preview,
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/sessions_app/session/prompt.html", context)
+        return words_response(
+            request,
+            self,
+            "admin/sessions_app/session/prompt.html",
+            title=f"Next request of {session}",
+            session=session,
+            preview=preview,
+        )
 
     @admin.display(description="Messages after the brief")
     def behind(self, session: Session) -> int:
@@ -149,21 +142,16 @@ class BriefAdmin(VersionMixin, admin.ModelAdmin):
         return rows.defer("text")
 
     def get_urls(self) -> list[URLPattern]:
-        words = path(
-            "<int:brief_id>/words/",
-            self.admin_site.admin_view(require_safe(self.words)),
-            name="sessions_app_sessionbrief_words",
-        )
-        return [words, *super().get_urls()]
+        return [page_of_row(self, self.words, "words"), *super().get_urls()]
 
-    def words(self, request: HttpRequest, brief_id: int) -> HttpResponse:
+    def words(self, request: HttpRequest, row_id: int) -> HttpResponse:
         """Show a version's text, to an operator who may read it, and log the look."""
-        brief = row_to_read(request, self, SessionBrief.unscoped.select_related("session"), brief_id)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": str(brief),
-            "brief": brief,
-            "corrections": brief.session.brief_corrections.order_by("pk"),
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/sessions_app/sessionbrief/words.html", context)
+        brief = row_to_read(request, self, SessionBrief.unscoped.select_related("session"), row_id)
+        return words_response(
+            request,
+            self,
+            "admin/sessions_app/sessionbrief/words.html",
+            title=str(brief),
+            brief=brief,
+            corrections=brief.session.brief_corrections.order_by("pk"),
+        )

@@ -1,20 +1,17 @@
 """What people share of their feedback on answers: without their name, and words only with a permission."""
 
 from datetime import date
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from coaching.models import AnswerFeedback
 from coaching.sandbox.markdown import render_replies
 from coaching.transcript.turn_items import rounds_of_answer
-from sessions_app.admin import ReadOnlyMixin, row_to_read
+from sessions_app.admin import ReadOnlyMixin, page_of_row, row_to_read, words_response
 from sessions_app.models import MessageRole
 
 
@@ -47,24 +44,19 @@ class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
         return bool(feedback.note)
 
     def get_urls(self) -> list[URLPattern]:
-        words = path(
-            "<int:feedback_id>/words/",
-            self.admin_site.admin_view(require_safe(self.words)),
-            name="coaching_answerfeedback_words",
-        )
-        return [words, *super().get_urls()]
+        return [page_of_row(self, self.words, "words"), *super().get_urls()]
 
-    def words(self, request: HttpRequest, feedback_id: int) -> HttpResponse:
+    def words(self, request: HttpRequest, row_id: int) -> HttpResponse:
         """Show the note, and the answer if that is shared, and log the look."""
-        feedback = row_to_read(request, self, self.get_queryset(request), feedback_id)
-        context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "title": f"Feedback: {feedback.get_rating_display().lower()}",
-            "feedback": feedback,
-            "answer": _rendered(feedback) if feedback.is_answer_shared else [],
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/coaching/answerfeedback/words.html", context)
+        feedback = row_to_read(request, self, self.get_queryset(request), row_id)
+        return words_response(
+            request,
+            self,
+            "admin/coaching/answerfeedback/words.html",
+            title=f"Feedback: {feedback.get_rating_display().lower()}",
+            feedback=feedback,
+            answer=_rendered(feedback) if feedback.is_answer_shared else [],
+        )
 
 
 def _rendered(feedback: AnswerFeedback) -> list[SafeString]:

@@ -3,18 +3,14 @@
 Private files aren't there at all.
 """
 
-from typing import Any
-
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
-from django.views.decorators.http import require_safe
+from django.urls import URLPattern
 
 from coaching.models import PRIVATE_TYPES, UserFile, UserFileVersion
-from sessions_app.admin import ReadOnlyMixin, row_to_read
+from sessions_app.admin import ReadOnlyMixin, page_of_row, row_to_read, words_response
 
 VERSIONS_LISTED = 50
 VERSIONS_A_PAGE = 20
@@ -52,22 +48,17 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):
         return super().get_queryset(request).exclude(file_type__in=PRIVATE_TYPES)
 
     def get_urls(self) -> list[URLPattern]:
-        words = path(
-            "<int:file_id>/words/",
-            self.admin_site.admin_view(require_safe(self.words)),
-            name="coaching_userfile_words",
-        )
-        return [words, *super().get_urls()]
+        return [page_of_row(self, self.words, "words"), *super().get_urls()]
 
-    def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
-        file = row_to_read(request, self, self.get_queryset(request).select_related("user"), file_id)
-        context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "title": file.path,
-            "file": file,
-            "page": Paginator(file.versions.order_by("-number"), VERSIONS_A_PAGE).get_page(
+    def words(self, request: HttpRequest, row_id: int) -> HttpResponse:
+        file = row_to_read(request, self, self.get_queryset(request).select_related("user"), row_id)
+        return words_response(
+            request,
+            self,
+            "admin/coaching/userfile/words.html",
+            title=file.path,
+            file=file,
+            page=Paginator(file.versions.order_by("-number"), VERSIONS_A_PAGE).get_page(
                 request.GET.get("page")
             ),
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/coaching/userfile/words.html", context)
+        )

@@ -13,18 +13,16 @@ from zoneinfo import ZoneInfo
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.models import Profile, is_private
 from coaching.sandbox.markdown import render_replies
 from coaching.transcript.old_replies import old_calls
 from coaching.transcript.turn_items import rounds_of_answer
-from sessions_app.admin import SessionAdmin, row_to_read
+from sessions_app.admin import SessionAdmin, page_of_row, row_to_read, words_response
 from sessions_app.models import Message, MessageRole, Session
 
 MESSAGES_A_PAGE = 100
@@ -106,26 +104,21 @@ def _in_words(value: object) -> str:
 
 class TranscriptAdmin(SessionAdmin):
     def get_urls(self) -> list[URLPattern]:
-        words = path(
-            "<uuid:session_id>/words/",
-            self.admin_site.admin_view(require_safe(self.words)),
-            name="sessions_app_session_words",
-        )
-        return [words, *super().get_urls()]
+        return [page_of_row(self, self.words, "words", takes="uuid"), *super().get_urls()]
 
-    def words(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    def words(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
         """Show what was said, to an operator who may read it, and log the look."""
-        session = row_to_read(request, self, Session.unscoped.select_related("user"), session_id)
+        session = row_to_read(request, self, Session.unscoped.select_related("user"), row_id)
         profile = Profile.of(session.user_id).first() or Profile(user_id=session.user_id)
         said = Message.within(session).filter(turn__is_withdrawn=False).order_by("number")
         page = Paginator(said, MESSAGES_A_PAGE).get_page(request.GET.get("page"))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"{session.user.get_username()}, {session.get_kind_display().lower()}",
-            "subtitle": date_format(session.started_at, "DATETIME_FORMAT"),
-            "session": session,
-            "page": page,
-            "said": read_messages(list(page.object_list), zone=profile.zone),
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/sessions_app/session/words.html", context)
+        return words_response(
+            request,
+            self,
+            "admin/sessions_app/session/words.html",
+            title=f"{session.user.get_username()}, {session.get_kind_display().lower()}",
+            subtitle=date_format(session.started_at, "DATETIME_FORMAT"),
+            session=session,
+            page=page,
+            said=read_messages(list(page.object_list), zone=profile.zone),
+        )

@@ -9,12 +9,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
-from django.views.decorators.http import require_safe
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 
 from coaching.library.documents.filing import read_again
 from coaching.library.rows.costs import DocumentCost, call_costs, costs_of_documents
@@ -27,7 +24,15 @@ from coaching.models import (
     LibraryEffect,
     StepChange,
 )
-from sessions_app.admin import READ_TEXT, ROWS_LISTED, NewestRows, ReadOnlyMixin, log_look
+from sessions_app.admin import (
+    ROWS_LISTED,
+    NewestRows,
+    ReadOnlyMixin,
+    log_look,
+    page_of_row,
+    readable_row,
+    words_response,
+)
 from sessions_app.errors import Refused
 from sessions_app.money import small_dollars
 
@@ -64,34 +69,24 @@ class WithoutWords(ReadOnlyMixin, admin.ModelAdmin):
         return row
 
     def get_urls(self) -> list[URLPattern]:
-        pages: Any = self
-        words = path(
-            "<int:row_id>/words/",
-            pages.admin_site.admin_view(require_safe(self.words)),
-            name=f"coaching_{pages.opts.model_name}_words",
-        )
-        return [words, *super().get_urls()]
+        return [page_of_row(self, self.words, "words"), *super().get_urls()]
 
     def words(self, request: HttpRequest, row_id: int) -> HttpResponse:
         """Show a row's words, to an operator who may read them, and log the look."""
         pages: Any = self
-        if not (request.user.has_perm(READ_TEXT) and pages.has_view_permission(request)):
-            raise PermissionDenied
-        row = pages.model.unscoped.filter(pk=row_id).first()
-        if row is None:
-            raise Http404
+        row = readable_row(request, pages, pages.model.unscoped, row_id)
         texts = [(name.replace("_", " "), getattr(row, name)) for name in self.word_fields]
         texts += self.further_words(row)
         log_look(request, self.without_name(row))
-        context = {
-            **pages.admin_site.each_context(request),
-            "title": self.number(row),
-            "row": row,
-            "texts": [(name, text) for name, text in texts if text],
-            "opts": pages.opts,
-            "changelist": f"admin:coaching_{pages.opts.model_name}_changelist",
-        }
-        return TemplateResponse(request, "admin/coaching/library/words.html", context)
+        return words_response(
+            request,
+            self,
+            "admin/coaching/library/words.html",
+            title=self.number(row),
+            row=row,
+            texts=[(name, text) for name, text in texts if text],
+            changelist=f"admin:coaching_{pages.opts.model_name}_changelist",
+        )
 
     def further_words(self, row: Any) -> list[tuple[str, str]]:
         """Return words of rows that belong to this one."""
