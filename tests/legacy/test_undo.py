@@ -62,9 +62,7 @@ def test_an_undo_keeps_what_a_conversation_continues_that_was_just_deleted(expor
     run_import(export, user)
     ended = Session.of(user.pk).filter(status="completed").first()
     assert ended is not None
-    opened = open_turn(
-        user_id=user.pk, session_id=ended.pk, text="More.", client_id=None, owner="test", rate_limit=RATE
-    )
+    opened = open_turn(new_turn(ended, owner="test"), text="More.", client_id=None)
     delete_session(user_id=user.pk, session_id=opened.session_id)
     row = undo(user)
     assert [each["text"] for each in names_of_kept(row)] == [WENT_ON]
