@@ -31,13 +31,15 @@ _MOODS = _table(
         2: "low down sad anxious worried stressed tense angry irritated irritable frustrated lonely bad "
         "upset overwhelmed grumpy nervous restless guilty gloomy unhappy afraid scared tired drained flat "
         "heavy schlecht traurig ängstlich besorgt gestresst angespannt wütend gereizt einsam müde bedrückt "
-        "unruhig nervös mal triste ansioso ansiosa preocupado preocupada estresado estresada cansado cansada",
+        "unruhig nervös mal triste ansioso ansiosa preocupado preocupada estresado estresada cansado cansada "
+        "tensión bajón",
         3: "ok okay mixed neutral fine so-so even steady subdued quiet thoughtful pensive meh average medium "
-        "gemischt neutral mittel nachdenklich ruhig regular normal",
+        "gemischt neutral mittel nachdenklich ruhig regular normal altibajos",
         4: "good calm content hopeful light relaxed peaceful grateful relieved settled positive warm better "
         "satisfied proud cheerful confident optimistic clear focused bright "
         "gut zufrieden hoffnungsvoll entspannt dankbar erleichtert gelassen leicht "
-        "bien bueno buena tranquilo tranquila contento contenta agradecido agradecida",
+        "bien bueno buena tranquilo tranquila contento contenta agradecido agradecida "
+        "gusto calma tranquilidad",
         5: "great happy joyful excited elated wonderful fantastic amazing thrilled excellent delighted "
         "super glücklich fröhlich begeistert wunderbar toll großartig "
         "feliz alegre genial excelente encantado encantada",
@@ -46,13 +48,13 @@ _MOODS = _table(
 _ENERGIES = _table(
     {
         1: "exhausted empty none drained depleted wiped spent burnt-out "
-        "erschöpft leer kaputt agotado agotada",
+        "erschöpft leer kaputt keine agotado agotada ninguna",
         2: "low tired weary sleepy sluggish flat slow weak little bad poor "
         "niedrig müde schlapp träge wenig schlecht schwach baja bajo cansado cansada poca poco",
-        3: "medium middling moderate ok okay steady even average fine mixed so-so normal enough "
-        "mittel mäßig gemischt ruhig media medio regular",
-        4: "good high rested fresh strong lively awake solid better "
-        "gut hoch ausgeruht frisch wach stark alta alto buena bueno descansado descansada",
+        3: "some medium middling moderate ok okay steady even average fine mixed so-so normal enough "
+        "mittel mäßig gemischt ruhig etwas media medio regular algo",
+        4: "plenty good high rested fresh strong lively awake solid better "
+        "gut hoch viel ausgeruht frisch wach stark alta alto buena bueno descansado descansada mucha",
         5: "great full energetic energised energized excellent buzzing vibrant peak "
         "voll super energiegeladen toll excelente llena lleno",
     }

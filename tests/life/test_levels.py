@@ -3,6 +3,8 @@
 import pytest
 
 from coaching.life.levels import energy_level, mood_level
+from coaching.practice.coach.tables import BY_LANGUAGE
+from coaching.practice.coach.texts import LANGUAGES, Language
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,12 @@ def test_a_mood_has_the_level_of_its_words(words: str, level: int | None) -> Non
 )
 def test_an_energy_has_the_level_of_its_words(words: str, level: int | None) -> None:
     assert energy_level(words) == level
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_the_tour_offers_to_tap_at_the_end_of_a_day_has_a_level(language: Language) -> None:
+    walk = BY_LANGUAGE[language]["close_day"]
+    energies = [energy_level(label) for label, _ in walk.slot("energy").choices]
+    moods = [mood_level(label) for label, _ in walk.slot("mood").choices]
+    assert energies == [4, 3, 2, 1]
+    assert moods == [4, 3 if language == "de" else 4, 3, 2, 2]
