@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coaching.engine.messages import NO_TEXT, OPENING_STUB
+from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import NO_WORDS
-from coaching.practice.coach.hearing import hear, items_in, rating_in
+from coaching.practice.coach.hearing import hear, is_about, items_in, rating_in
 from coaching.practice.coach.spoken import language_of
 from coaching.practice.coach.tables import ARCS, WALKS
 from coaching.practice.coach.tour import answer
@@ -103,6 +104,20 @@ def test_a_correction_says_what_it_replaces() -> None:
     assert (heard.kind, heard.old, heard.words) == ("correction", "Monday", "Tuesday")
     assert hear("not today but tomorrow", slots, last="priorities", last_words="Call Ana").kind == "answer"
     assert hear("the intention is wrong", slots, last="priorities").about == "intention"
+
+
+@pytest.mark.parametrize(
+    "words", ["omitir", "Omítelo", "omite esta pregunta", "por favor, omitir", "saltar", "sáltala"]
+)
+def test_the_words_of_the_buttons_skip_a_question_in_spanish(words: str) -> None:
+    with texts.speaking("es"):
+        assert hear(words).kind == "later"
+
+
+@pytest.mark.parametrize("words", ["No me gusta hablar de eso", "No quiero hablar de eso"])
+def test_what_nobody_wants_to_talk_about_is_heard_in_spanish(words: str) -> None:
+    with texts.speaking("es"):
+        assert is_about("not_about", words)
 
 
 def test_a_spoken_list_becomes_short_lines() -> None:
