@@ -40,6 +40,7 @@ DARK: dict[Language, tuple[str, ...]] = {
         "El lunes tiro mis antidepresivos",
         "Mañana compro lejía y me la bebo",
         "Nota: no es culpa vuestra, os quiero a todos",
+        "Me toca sin que yo quiera | El sábado ayudo a Nuria",
     ),
 }
 LIGHT: list[tuple[Language, str, str]] = [
@@ -54,6 +55,11 @@ LIGHT: list[tuple[Language, str, str]] = [
     ("de", "Ich rufe am Freitag den Zahnarzt an", "Ich rufe den Zahnarzt an"),
     ("es", "Añade a mi lista: comprar pan", "Comprar pan"),
     ("es", "El viernes llamo a Ana", "Llamo a Ana"),
+    ("es", "Me toca llevar el coche al taller | El sábado ayudo a Nuria", "Ayudo a Nuria"),
+    ("es", "y el viernes quedo con mi madre a comer", "Quedo con mi madre a comer"),
+    ("es", "También mañana compro las entradas", "Compro las entradas"),
+    ("en", "And on Friday I'll call Mum", "Call Mum"),
+    ("de", "Und am Samstag schneide ich die Hecke", "Ich schneide die Hecke"),
 ]
 
 
