@@ -285,7 +285,7 @@ async def test_a_question_is_answered_before_help_is_pointed_to_in_a_line(http: 
     assert reply.endswith(texts.said("help_hint"))
 
 
-@pytest.mark.parametrize(("language", "opening"), [("de", "Planen wir"), ("es", "Planeamos")])
+@pytest.mark.parametrize(("language", "opening"), [("de", "Planen wir"), ("es", "Planificamos")])
 def test_an_arc_is_asked_in_the_accounts_language_before_a_word_was_said(language: str, opening: str) -> None:
     skill = '<skill name="open-day">\n## Goal\n</skill>'
     begin = "I have just opened this conversation and have not written anything yet. Please begin."
@@ -299,7 +299,7 @@ def test_an_arc_is_asked_in_the_accounts_language_before_a_word_was_said(languag
     ("words", "wake", "list_of", "intention", "heading"),
     [
         ("Plane meinen Tag", "Müde", "Steuer machen, Oma anrufen und dann laufen", "ganz ruhig", "Was zählt"),
-        ("Planea mi día", "Con descanso", "llamar a Ana, comprar pan", "con calma", "Lo que importa"),
+        ("Planea mi día", "Con energía", "llamar a Ana, comprar pan", "con calma", "Lo que importa"),
     ],
 )
 async def test_a_day_is_planned_in_their_language(
