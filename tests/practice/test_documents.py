@@ -64,6 +64,22 @@ def test_a_tenancy_is_still_recognised_by_its_phrases() -> None:
     assert row["confidence"] > 0.8
 
 
+@pytest.mark.parametrize(
+    ("text", "file_type"),
+    [
+        ("Contrato de arrendamiento de vivienda\nArrendador: Ramón Iglesias. Fianza: 980 euros.", "tenancy-agreement"),
+        ("Contrato de arrendamiento de local de negocio\nArrendador: Inmuebles Sur S.L.", "lease"),
+        ("Recibo de salarios\nSalario base 1.400,00. Líquido a percibir 1.210,33", "payslip"),
+        ("Factura de la luz\nPotencia contratada 3,45 kW. Consumo facturado 120 kWh", "utility-bill"),
+        ("Contrato de trabajo\nEl periodo de prueba es de dos meses.", "employment-contract"),
+    ],
+)  # fmt: skip
+def test_a_document_in_spanish_is_recognised_by_its_phrases(text: str, file_type: str) -> None:
+    others = {"tenancy-agreement", "lease", "payslip", "utility-bill", "employment-contract"} - {file_type}
+    row = classified(text, file_type, *sorted(others), reads="es")
+    assert (row["file_type"], row["confidence"] > 0.8) == (file_type, True)
+
+
 def test_a_type_that_the_title_names_is_suggested_without_being_sure() -> None:
     row = classified("TENANCY TERMINATION NOTICE\nIt ends in May.", "tenancy-termination")
     assert (row["file_type"], row["confidence"]) == ("tenancy-termination", 0.5)
