@@ -278,7 +278,7 @@ def test_the_page_shows_what_other_conversations_are_told(
 ) -> None:
     SessionBrief.unscoped.update(left_open=LINES[1])
     said = shown(signed_in, session)
-    assert "“<bdi>Message 0</bdi>” … “<bdi>Message 2</bdi>”" in said
+    assert '<q dir="auto">Message 0</q> … <q dir="auto">Message 2</q>' in said
     assert "<li><bdi>You want to work less</bdi></li>" in said
     Session.unscoped.update(summary="You talked about <b>rest</b>.", summary_covers=6)
     assert "<bdi>You talked about &lt;b&gt;rest&lt;/b&gt;.</bdi>" in shown(signed_in, session)

@@ -65,7 +65,7 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     # What was written is named, steps too.
     ("en", "I'll call mum on friday | what exactly did you save?", "", "put on your list: “Call mum”"),
     ("de", "Ich rufe am Freitag Mama an | was steht jetzt drin?", "", "gesetzt: „Ich rufe Mama an“"),
-    ("es", "El viernes voy a llamar a mamá | ¿qué has guardado?", "", "en tu lista: “Llamar a mamá”"),
+    ("es", "El viernes voy a llamar a mamá | ¿qué has guardado?", "", "en tu lista: «Llamar a mamá»"),
     ("en", "I broke up with my boyfriend | is there anything stored about me?", "wrote_nothing", ""),
     # Who mourns and asks how is answered, and who was told nothing is known to be told nothing.
     ("en", "My dad passed away last week | how do I explain that to my little boy?", "death !wonder", ""),

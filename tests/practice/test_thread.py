@@ -52,7 +52,7 @@ AGAIN: dict[Language, str] = {
 DRAFTS: dict[Language, str] = {
     "en": "“Could you do the dishes on Tuesdays?” How does that sound?",
     "de": "„Kannst du dienstags den Abwasch machen?“ Wie klingt das?",
-    "es": "“¿Puedes fregar tú los martes?” ¿Qué tal suena?",
+    "es": "«¿Puedes fregar tú los martes?» ¿Qué tal suena?",
 }
 QUIET: dict[Language, tuple[str, ...]] = {
     "en": (

@@ -140,7 +140,7 @@ def mended_in(words: str) -> str:
     said = next(filter(None, found.groups()), "") if found else ""
     for end in ".!?;":
         said = said.partition(end)[0]
-    mended = " ".join(said.split()).strip(" .!,;:-–“”\"'")
+    mended = " ".join(said.split()).strip(" .!,;:-–“”«»\"'")
     is_asked = any(is_about(name, mended) for name in ("question", "asks", "asks_plainly"))
     is_story = len(mended) > _MAX_MENDED or _STORY.match(mended) or is_asked
     return "" if is_story else mended

@@ -26,7 +26,7 @@ _FILLING = re.compile(r"(?<!\s)\s+(?:actually|instead|rather|eigentlich|en reali
 
 def choice_in(text: str, choices: Sequence[Choice]) -> Choice | None:
     """Return the choice whose label a text is, word for word."""
-    plain = text.strip(" .!,\"'“”").casefold()
+    plain = text.strip(" .!,\"'“”«»").casefold()
     return next((choice for choice in choices if plain == choice[0].casefold().strip("…")), None)
 
 

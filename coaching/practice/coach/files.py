@@ -19,8 +19,8 @@ FOOT = texts.said("foot")
 _OLD_FOOT = "*Written down by the practice coach, in your own words.*"
 _FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _FILE_TAG = re.compile(r"\A\s*<file [^>]*>\n|</file>\s*\Z")
-_OWN_LINE = re.compile(r"\s*\Z|#|- [“„]|- \*\*|\*.*\*\Z")
-_QUOTE = re.compile(r"^- [“„].*[“”]$", re.MULTILINE)
+_OWN_LINE = re.compile(r"\s*\Z|#|- [“„«]|- \*\*|\*.*\*\Z")
+_QUOTE = re.compile(r"^- [“„«].*[“”»]$", re.MULTILINE)
 _MAX_CHARACTERS = 90_000
 _STATUSES = frozenset({"thriving", "good", "okay", "needs_attention", "in_crisis"})
 

@@ -268,7 +268,7 @@ def _has_name(slot: Slot, plain: str) -> bool:
 
 
 def _tidy(words: str) -> str:
-    return words.strip().strip("\"“”'.,;:").strip()
+    return words.strip().strip("\"“”«»'.,;:").strip()
 
 
 def items_in(text: str) -> tuple[str, ...]:
@@ -286,7 +286,7 @@ def items_in(text: str) -> tuple[str, ...]:
 
 def one_line(text: str, limit: int = MAX_LINE_CHARACTERS) -> str:
     """Return text as one capitalised line without a final full stop."""
-    line = " ".join(text.split()).strip(" .,;:-–“”\"'")
+    line = " ".join(text.split()).strip(" .,;:-–“”«»\"'")
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
     return line[:1].upper() + line[1:]
 

@@ -88,7 +88,7 @@ def _gives_label(state: State, exchange: Exchange) -> bool:
 
 def label_in(text: str, slot: Slot) -> Choice | None:
     """Return the choice whose label, or its first word, a text is."""
-    plain = text.strip(" .!,\"'“”").casefold()
+    plain = text.strip(" .!,\"'“”«»").casefold()
     labels = {choice[0].casefold().strip("…"): choice for choice in slot.choices}
     return labels.get(plain) or next(
         (

@@ -13,8 +13,8 @@ const CODE = /`+[^`]*`+/g;
 const FORMULA = /\$\$[^$]*\$\$|\\\((?:[^\\]|\\[^()])*\\\)/g;
 const MARKS = /\*+|~~|`+|(?<!\w)_+|(?<!_)_+(?!\w)/g;
 const NUMBER = /^\s*\d{1,9}[.)]\s+/;
-const SAYS = /[^\s!-/:-@[-`{-~–—…“”’]/; // a letter, a digit, or a sign of another script
-const SAYS_MORE = /[^\s\d!-/:-@[-`{-~–—…“”’]/;
+const SAYS = /[^\s!-/:-@[-`{-~–—…“”«»’]/; // a letter, a digit, or a sign of another script
+const SAYS_MORE = /[^\s\d!-/:-@[-`{-~–—…“”«»’]/;
 const LONG = 4000; // a longer line is read once it is whole: this runs often
 
 // The sentences of blocks that the server has formatted.
