@@ -37,12 +37,12 @@ def test_how_a_part_is_has_one_name_on_pages_and_in_the_tour(code: Language) -> 
 
 
 @pytest.mark.parametrize(
-    ("code", "line"), [("en", "- “Much rain.”"), ("de", "- „Viel Regen.“"), ("es", "- “Mucha lluvia.”")]
+    ("code", "line"), [("en", "- “Much rain.”"), ("de", "- „Viel Regen.“"), ("es", "- «Mucha lluvia.»")]
 )
 def test_a_file_quotes_in_its_language_and_keeps_quotes_of_before(code: Language, line: str) -> None:
     walk = BY_LANGUAGE[code]["close_day"]
     (file,) = walk.files
-    words = line.strip("- “”„")
+    words = line.strip("- “”„«»")
     state = State(walk=walk, given={"story": Given(words=words, at=1)})
     with texts.speaking(code):
         before = as_call(file, state, "", is_again=False).input["content"]
