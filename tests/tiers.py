@@ -33,7 +33,7 @@ _PURE = """
     architecture/test_sizes
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers
     architecture/test_tool_names bundles calendar/test_fetch
-    context/test_closeness sage/test_upgrade_states
+    clock context/test_closeness sage/test_upgrade_states
     context/test_fences context/test_sizes context/test_window deploy engine evals/test_checks
     evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths

@@ -33,6 +33,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u
 _WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _MAX_WEIGHT = 6
 _NUMBER_WEIGHT = 4
+_WORD_ENDING = 2
 _STEM_LETTERS = 4
 _ENDING_LETTERS = 4
 _SHORT_ENDINGS = ("s", "ed", "er", "es", "ing")
@@ -82,6 +83,25 @@ def is_said_in(struck: str, line: str) -> bool:
         return False
     is_part = _is_within(first, second, CLOSE_PERCENT) or _is_within(second, first, WHOLE_PERCENT)
     return is_part and not _names_another(first, second)
+
+
+def says_struck(struck: str, sentence: str) -> bool:
+    """Return whether a sentence says the struck line, or has it as its word where that is a word or two."""
+    if len(struck) < LEAST_CHARACTERS and has_word(struck.casefold(), sentence.casefold()):
+        return True
+    return is_said_in(struck, sentence)
+
+
+def has_word(word: str, text: str) -> bool:
+    """Return whether a text has a word or words, also with a short ending; both without capitals."""
+    start = text.find(word) if word else -1
+    while start >= 0:
+        rest = text[start + len(word) :]
+        ending = next((place for place, letter in enumerate(rest) if not letter.isalnum()), len(rest))
+        if ending <= _WORD_ENDING and not (start and text[start - 1].isalnum()):
+            return True
+        start = text.find(word, start + 1)
+    return False
 
 
 def is_mostly_in(line: str, text: str) -> bool:

@@ -14,13 +14,13 @@ from zoneinfo import ZoneInfo
 
 from coaching.clock.days import local_day, with_weekday
 from coaching.context.brief_lines import corrected_lines
-from coaching.context.closeness import CITATION, is_mostly_in
+from coaching.context.closeness import CITATION, is_mostly_in, says_struck
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
-from coaching.context.sentences import cut_words, first_words, last_words
+from coaching.context.sentences import cut_words, first_words, last_words, sentences_of
 from coaching.models import ImportFormat
 from sessions_app.english import in_english
-from sessions_app.models import BriefCorrection, SessionKind, SessionStatus
+from sessions_app.models import BriefCorrection, CorrectionKind, SessionKind, SessionStatus
 from sessions_app.queries import Rows
 
 SUMMARY_WORDS = 60
@@ -101,9 +101,9 @@ def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
     found: Mapping[str, Any] = json.loads(more) if isinstance(more, str) else more
     goes_on = status == SessionStatus.ACTIVE
     is_summary_clean = bool(covers) or not found["has_danger"]
-    summary = found["summary"] if is_summary_clean else ""
-    is_told = bool(summary) and (not covers or covers >= last_number - 1)
     corrections = [BriefCorrection(**each) for each in found["corrections"] or ()]
+    summary = _without_struck(found["summary"], corrections) if is_summary_clean else ""
+    is_told = bool(summary) and (not covers or covers >= last_number - 1)
     # What was corrected may be in the words themselves.
     words = ("first", "second", "last")
     first, second, last = ("" if corrections else found[name] or "" for name in words)
@@ -120,6 +120,15 @@ def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
         imported_from=PROGRAMS.get(found["import_format"], ""),
         client=found["client"] or "",
     )
+
+
+def _without_struck(summary: str, corrections: Sequence[BriefCorrection]) -> str:
+    """Return a summary without what was struck: one that Sage gave isn't written anew."""
+    struck = [each.line for each in corrections if each.kind == CorrectionKind.STRIKE]
+    if not struck:
+        return summary
+    sentences = sentences_of(summary)
+    return " ".join(each for each in sentences if not any(says_struck(line, each) for line in struck))
 
 
 def _open_lines(found: Mapping[str, Any], corrections: Sequence[BriefCorrection]) -> Sequence[str]:

@@ -36,9 +36,10 @@ def header(life: Life) -> Section:
 
 
 def header_digest(life: Life) -> str:
-    """Hash the header's content without minutes: day and part of the day count."""
+    """Hash the header's content without minutes: day, part of the day and time zone count."""
     local = life.now.astimezone(life.profile.zone)
     what = [
+        life.profile.timezone,
         *standing_header(life),
         *_language_of(life),
         life.today.isoformat(),

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import transaction
 
 from coaching.context.budget import PROSE_CHARACTERS
-from coaching.context.closeness import is_said_in
+from coaching.context.closeness import says_struck
 from coaching.context.sentences import sentences_of
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
@@ -147,7 +147,7 @@ def cleaned_summary(text: str, corrections: Sequence[BriefCorrection]) -> str:
     kept = [
         sentence
         for sentence in sentences_of(strip_block_tags(mended(text)))
-        if not any(is_said_in(line, sentence) for line in struck) and danger_in(sentence) is None
+        if not any(says_struck(line, sentence) for line in struck) and danger_in(sentence) is None
     ]
     return " ".join(kept)[:MAX_SUMMARY_CHARACTERS]
 

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from coaching.clock.timezones import known_timezones
+from coaching.clock.travel import zone_after
 from coaching.safety.countries import COUNTRY_NAMES
 from sessions_app.owned import Owned
 
@@ -57,6 +58,21 @@ class Profile(Owned):
     name = models.CharField(max_length=100, blank=True, default="")
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
     timezone_source = models.CharField(max_length=8, choices=TimezoneSource, blank=True, default="")
+    earlier_timezones = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="A line for each earlier one, with the moment until which it was theirs.",
+    )
+    timezone_declined = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The browser's when the person chose another one: it isn't offered again.",
+    )
     checkin_weekday = models.PositiveSmallIntegerField(choices=Weekday, default=Weekday.SUNDAY)
     next_checkin_on = models.DateField(null=True, blank=True)
     country = models.CharField(
@@ -107,4 +123,5 @@ class Profile(Owned):
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:
-        return zoneinfo.ZoneInfo(self.timezone)
+        """The time zone, in which earlier moments have the zone that the person was in then."""
+        return zone_after(self.timezone, self.earlier_timezones)

@@ -82,12 +82,10 @@ def is_last_superuser(user: User) -> bool:
 
 
 def timezone_offer(request: HttpRequest, profile: Profile) -> TimezoneOffer | None:
-    """Return the time zone choice to offer on a page; None once the person has chosen one."""
-    if profile.timezone_source == TimezoneSource.USER:
-        return None
+    """Return the time zone choice to offer on a page; None if the person has chosen against the browser's."""
     offer = TimezoneOffer(current=profile.timezone, browser=browser_timezone(request))
     if offer.browser:
-        return None if offer.browser == offer.current else offer
+        return None if offer.browser in (offer.current, profile.timezone_declined) else offer
     return offer if is_timezone_unknown(profile) else None
 
 

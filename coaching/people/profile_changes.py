@@ -7,6 +7,8 @@ from typing import Any
 from django.db import transaction
 
 from coaching.clock.days import local_day, moved_weekday
+from coaching.clock.timezones import UNKNOWN_TIMEZONE
+from coaching.clock.travel import with_stay
 from coaching.models import Profile, TimezoneSource
 from coaching.people.own_changes import own_changes
 from coaching.skills.facts import checkin_due_on
@@ -14,20 +16,21 @@ from coaching.skills.facts import checkin_due_on
 
 @transaction.atomic
 def change_profile(
-    *, user_id: int, now: datetime, seen: Mapping[str, Any] | None = None, **values: Any
+    *, user_id: int, now: datetime, seen: Mapping[str, Any] | None = None, browser: str = "", **values: Any
 ) -> Profile:
     """Apply the settings form, whose `values` are already validated. `now` is aware.
 
     With the values that were `seen`, only what differs from them is changed. Raises `EditConflict`.
     Another check-in day moves a planned or overdue check-in to its nearest such day. Saving an unchanged time
-    zone doesn't count as choosing it.
+    zone doesn't count as choosing it. `browser` is the browser's time zone, if it is known.
     """
     profile = _lock_profile(user_id)
     planned, was = checkin_due_on(profile), {name: getattr(profile, name) for name in values}
     for name, value in own_changes(values, seen=seen, present=was).items():
         setattr(profile, name, value)
     if profile.timezone != was["timezone"]:
-        profile.timezone_source = TimezoneSource.USER
+        chosen, profile.timezone = profile.timezone, was["timezone"]
+        _choose_timezone(profile, chosen, browser=browser, now=now)
     if profile.checkin_weekday != was["checkin_weekday"]:
         today = local_day(now, profile.zone)
         profile.next_checkin_on = moved_weekday(planned, profile.checkin_weekday, today=today)
@@ -36,13 +39,22 @@ def change_profile(
 
 
 @transaction.atomic
-def choose_timezone(*, user_id: int, timezone: str) -> Profile:
-    """Set the time zone that the person chose, already validated."""
+def choose_timezone(*, user_id: int, timezone: str, browser: str, now: datetime) -> Profile:
+    """Set the time zone that the person chose, already validated; `browser` is the browser's, if known."""
     profile = _lock_profile(user_id)
+    _choose_timezone(profile, timezone, browser=browser, now=now)
+    profile.save(update_fields=["timezone", "timezone_source", "timezone_declined", "earlier_timezones"])
+    return profile
+
+
+def _choose_timezone(profile: Profile, timezone: str, *, browser: str, now: datetime) -> None:
+    """Set a profile's time zone, and until when it was the one before, if that was theirs."""
+    is_known = profile.timezone_source != TimezoneSource.NOBODY or profile.timezone != UNKNOWN_TIMEZONE
+    if is_known and timezone != profile.timezone:
+        profile.earlier_timezones = with_stay(profile.earlier_timezones, profile.timezone, until=now)
     profile.timezone = timezone
     profile.timezone_source = TimezoneSource.USER
-    profile.save(update_fields=["timezone", "timezone_source"])
-    return profile
+    profile.timezone_declined = "" if browser == timezone else browser
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from coaching.clock.travel import zone_after
 from coaching.models import WITHHELD_SOURCES, Profile, RecallSource
 from coaching.recall.encoder import Encoder, NotEncoded, Vector, configured_encoder
 from coaching.recall.hits import Hit
@@ -200,9 +201,9 @@ class Searcher:
 
 def read_searcher(user_id: int) -> Searcher:
     """Read what a search needs to know of its user."""
-    fields = ("user__username", "user__first_name", "name", "timezone")
+    fields = ("user__username", "user__first_name", "name", "timezone", "earlier_timezones")
     found = Profile.of(user_id).values_list(*fields).first()
     if found is None:
         return Searcher(names=(), zone=ZoneInfo("UTC"))
-    *names, zone = found
-    return Searcher(names={word for name in names for word in name.split()}, zone=ZoneInfo(zone))
+    *names, zone, earlier = found
+    return Searcher(names={word for name in names for word in name.split()}, zone=zone_after(zone, earlier))

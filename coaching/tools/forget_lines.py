@@ -1,7 +1,8 @@
 """`forget_lines`: takes lines out of Sage's briefs and out of its two pages about the person.
 
 It always waits for the person's yes: the card shows every line that goes. What was said stays in its
-conversation, and earlier versions of a page stay: only the person deletes those, and the result says so.
+conversation, but no opening quotes it any more; earlier versions of a page stay. Only the person deletes
+those, and the result says so.
 """
 
 import unicodedata
@@ -34,6 +35,7 @@ from coaching.files.types import RULES
 from coaching.job_queue.sessions import enqueue_open_summary
 from coaching.models import ActionItem, ActionState, FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
+from coaching.tools.forget_quotes import quoted_words, strike_quoted
 from coaching.tools.going_lines import GoingLines, details_of, lines_going
 from coaching.tools.presentation import Presentation, SageTool, held
 from sessions_app.brief_corrections import correct_brief, room_for_corrections
@@ -144,8 +146,11 @@ def _in_pages(user_id: int, words: Sequence[str]) -> Iterator[Struck]:
             yield Struck(lines=lines, found=file)
 
 
-def _find_to_show(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
-    """Return what would go. Sync ORM code. Raises `ToolError` for nothing, or too much."""
+def _find_to_show(user_id: int, words: Sequence[str], asked_in: uuid.UUID | None) -> Sequence[Struck]:
+    """Return what would go. Sync ORM code. Raises `ToolError` for nothing, or too much.
+
+    Where neither a brief nor a page has the words, it is what openings quote of conversations.
+    """
     found: list[Struck] = []
     count = 0
     for each in _find(user_id, words):
@@ -154,7 +159,10 @@ def _find_to_show(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
         if count > MOST_LINES:
             raise ToolError(TOO_MANY.format(most=MOST_LINES))
     if not count:
-        raise ToolError(NOTHING)
+        quoted = quoted_words(user_id, [_plain(word) for word in words], asked_in=asked_in)
+        if not quoted:
+            raise ToolError(NOTHING)
+        found = [Struck(lines=each.sentences, session=each.session) for each in quoted]
     if sum(len(each.lines) for each in found if each.session) > room_for_corrections(user_id):
         raise ToolError(NO_ROOM)
     return found
@@ -189,7 +197,7 @@ def _find_shown(context: ToolContext, words: Sequence[str]) -> Sequence[Struck]:
 
 
 async def _check(context: ToolContext, given: ForgetLinesInput) -> Mapping[str, Any]:
-    found = await in_database(_find_to_show, context.user_id, given.words)
+    found = await in_database(_find_to_show, context.user_id, given.words, context.session_id)
     return details_of([each.going(context.timezone) for each in found])
 
 
@@ -202,9 +210,12 @@ async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
                 await _strike_in_page(context, each.found, each.lines)
             elif each.session:
                 await in_database(_strike_in_brief, each.session, each.lines)
+        unquoted = await in_database(
+            strike_quoted, context.user_id, [_plain(word) for word in given.words]
+        )
     except Refused as refusal:
         raise ToolError(str(refusal)) from refusal
-    return await context.commit(lambda: _result(context, given, found))
+    return await context.commit(lambda: _result(context, given, found, unquoted))
 
 
 async def _strike_in_page(context: ToolContext, found: FileText, lines: Sequence[str]) -> None:
@@ -241,7 +252,9 @@ def _strike_in_brief(session: Session, lines: Sequence[str]) -> None:
     enqueue_open_summary(session.id)
 
 
-def _result(context: ToolContext, given: ForgetLinesInput, found: Sequence[Struck]) -> ToolResult:
+def _result(
+    context: ToolContext, given: ForgetLinesInput, found: Sequence[Struck], unquoted: int
+) -> ToolResult:
     """Return what went, and where the words still are."""
     wanted = [_plain(word) for word in given.words]
     has_words = Q()
@@ -256,6 +269,7 @@ def _result(context: ToolContext, given: ForgetLinesInput, found: Sequence[Struc
     return ToolResult.of(
         success=True,
         lines_struck=sum(len(each.lines) for each in found),
+        conversations_no_longer_quoted=unquoted,
         pages_changed=[each.found.file.path for each in found if each.found],
         pages_that_still_say_it=list(still.order_by("path").values_list("path", flat=True)[:LISTED]),
         steps_that_still_say_it=[{"id": step.pk, "title": step.title} for step in named[:LISTED]],

@@ -111,7 +111,11 @@ def settings(request: HttpRequest) -> HttpResponse:
         return _page(request, profile, form)
     try:
         changed = change_profile(
-            user_id=profile.user_id, now=timezone.now(), seen=form.seen(), **form.cleaned_data
+            user_id=profile.user_id,
+            now=timezone.now(),
+            seen=form.seen(),
+            browser=browser_timezone(request),
+            **form.cleaned_data,
         )
     except EditConflict as conflict:
         profile.refresh_from_db()
@@ -165,7 +169,9 @@ def take_timezone(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return HttpResponseBadRequest(_("Choose a time zone from the list."), content_type="text/plain")
     name = form.cleaned_data["timezone"]
-    choose_timezone(user_id=user_id_of(request), timezone=name)
+    choose_timezone(
+        user_id=user_id_of(request), timezone=name, browser=browser_timezone(request), now=timezone.now()
+    )
     success(request, _("Sage now uses the time in %(city)s.") % {"city": city_of(name)})
     back = form.cleaned_data["back"]
     # Only a path: `redirect` would resolve a view's name.

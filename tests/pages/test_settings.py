@@ -213,8 +213,11 @@ def test_who_is_nowhere_yet_is_asked_once(signed_in: Client, user: User) -> None
     assert response["Location"] == "/"
     assert "your time zone yet" not in words_of(page_of(signed_in, "/"))
     signed_in.cookies["sage_timezone"] = "Europe/Berlin"
+    assert "Use Berlin" in words_of(page_of(signed_in, "/"))
+    signed_in.post("/settings/timezone/", {"timezone": "UTC", "back": "/"})
     assert 'class="offer"' not in page_of(signed_in, "/")
-    assert Profile.unscoped.get(user=user).timezone == "UTC"
+    profile = Profile.unscoped.get(user=user)
+    assert (profile.timezone, profile.earlier_timezones) == ("UTC", "")
 
 
 def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refused(
@@ -230,6 +233,8 @@ def test_another_time_zone_of_the_browser_is_offered_until_it_is_taken_or_refuse
     signed_in.post("/settings/timezone/", {"timezone": "Asia/Tokyo"})
     assert 'class="offer"' not in page_of(signed_in)
     assert Profile.unscoped.get(user=user).timezone == "Asia/Tokyo"
+    signed_in.cookies["sage_timezone"] = "Europe/Berlin"
+    assert "uses the time in Tokyo. Your browser is set to Berlin." in words_of(page_of(signed_in, "/"))
 
 
 @pytest.mark.parametrize(

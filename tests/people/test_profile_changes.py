@@ -1,6 +1,7 @@
 """Consequences of profile changes, and the time zone choices."""
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -66,7 +67,24 @@ def test_only_who_changes_the_time_zone_has_chosen_it(user: User) -> None:
         user_id=user.pk, name="Ada", timezone="UTC", checkin_weekday=6, language="", now=NOON
     )
     assert profile.timezone_source == TimezoneSource.NOBODY
-    assert choose_timezone(user_id=user.pk, timezone="UTC").timezone_source == TimezoneSource.USER
+    chosen = choose_timezone(user_id=user.pk, timezone="UTC", browser="", now=NOON)
+    assert chosen.timezone_source == TimezoneSource.USER
+
+
+@pytest.mark.django_db
+def test_a_zone_that_was_the_persons_is_remembered_with_its_end_and_an_unknown_one_isnt(user: User) -> None:
+    kept: dict[str, Any] = {"name": "Ada", "checkin_weekday": 6, "language": ""}
+    profile = change_profile(user_id=user.pk, timezone="America/Los_Angeles", now=NOON, **kept)
+    assert profile.earlier_timezones == "", "UTC was nobody's choice"
+    landed = NOON + timedelta(days=1)
+    profile = change_profile(
+        user_id=user.pk, timezone="Europe/Berlin", browser="Europe/Paris", now=landed, **kept
+    )
+    assert profile.earlier_timezones == "America/Los_Angeles 2026-11-23T12:00:00+00:00"
+    assert profile.timezone_declined == "Europe/Paris"
+    profile = change_profile(user_id=user.pk, timezone="Europe/Berlin", now=NOON + timedelta(days=2), **kept)
+    assert len(profile.earlier_timezones.splitlines()) == 1, "nothing was changed"
+    assert [moment.astimezone(profile.zone).hour for moment in (NOON, landed)] == [4, 13]
 
 
 def test_every_time_zone_to_choose_is_known_stands_once_and_is_found_by_what_the_list_says() -> None:

@@ -30,8 +30,9 @@ from coaching.transcript.going_lines import going_shown
 from sessions_app.brief_corrections import correct_brief
 from sessions_app.briefs import BRIEFS_AT_ONCE, corrections_of, newest_briefs_with
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionBrief, ToolCallRecord
+from sessions_app.models import BriefCorrection, Message, Session, SessionBrief, ToolCallRecord
 from sessions_app.turn_records import CARD_DETAILS, UNTIL_ANSWERED
+from tests.jobs.conftest import add_turn, opened_session
 from tests.live_sage import LiveSage, open_socket
 from tests.sockets.questions import results_in
 from tests.tools.committing_context import CommittingContext
@@ -274,3 +275,57 @@ async def test_done_again_after_an_interruption_it_finds_what_is_left(user: User
         assert result["lines_struck"] == expected
     found = await in_database(read_file, user_id=user.pk, path="sage/context.md")
     assert "Tom" not in found.text
+
+
+async def opening_of_another(sage: LiveSage, practice: PracticeServer, user: User, cookie: str) -> str:
+    """Begin another conversation and return what the model was sent."""
+    later = await in_database(Session.unscoped.create, user=user)
+    practice.script(["Good morning."])
+    async with open_socket(sage, later.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Good morning.")
+        await client.until("done")
+    return json.dumps(practice.requests[-1].body["messages"])
+
+
+async def test_no_opening_quotes_what_was_forgotten(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    earlier = await in_database(
+        opened_session, user, "I'm allergic to penicillin, and a nurse.", "I see.", "Night.", "Good night."
+    )
+    given = "You work as a nurse. You told Sage of your allergy to penicillin."
+    summed_up = await in_database(Session.unscoped.create, user=user, summary=given)
+    await in_database(add_turn, summed_up, "Hello.", "Hello.")
+    await save(user, "sage-context", "A nurse.\n\n- Allergic to penicillin.")
+    assert (await opening_of_another(live_sage, practice, user, cookie)).count("penicillin") == 3
+    call = ToolUse("forget_lines", {"words": ["Penicillin"]}, id=CALL.id)
+    practice.script([Reply.of(call), "It's gone."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Please forget the penicillin.")
+        await client.until("done")
+        await client.send(type="answer", toolUseId=CALL.id, value={"accept": True})
+        await client.until("done")
+    request = await opening_of_another(live_sage, practice, user, cookie)
+    assert "penicillin" not in request
+    assert "You work as a nurse." in request
+    assert [each.line for each in await in_database(corrections_of, earlier)] == ["penicillin"]
+    [said] = await in_database(list, Message.of(user.pk).filter(content__startswith="I'm allergic"))
+    assert "penicillin" in said.content, "what was said stays in its conversation"
+
+
+async def test_what_only_an_opening_quotes_can_be_forgotten_too(user: User, other_user: User) -> None:
+    assert FORGET_LINES.check is not None
+    await in_database(opened_session, other_user, "I see a therapist.", "I see.")
+    earlier = await in_database(opened_session, user, "Tomorrow I see my therapist.", "I see.")
+    asking = await in_database(opened_session, user, "Forget the therapist and Tom, please.", "Gladly.")
+    context = CommittingContext(user_id=user.pk, session_id=asking.id, tool_use_id="toolu_forget")
+    given = FORGET_LINES.parse(json.dumps({"words": ["therapist", "tom"]}))
+    [going] = lines_going(await FORGET_LINES.check(context, given))
+    assert (going.session, going.lines) == (str(earlier.id), ["Tomorrow I see my therapist."])
+    result = json.loads((await FORGET_LINES.run(context, given)).content)
+    assert (result["lines_struck"], result["conversations_no_longer_quoted"]) == (0, 2)
+    assert [each.line for each in await in_database(corrections_of, earlier)] == ["therapist"]
+    theirs = await in_database(BriefCorrection.of(other_user.pk).count)
+    assert theirs == 0

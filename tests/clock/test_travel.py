@@ -1,0 +1,70 @@
+"""A time zone in which each moment has the zone that the person was in then."""
+
+import copy
+import pickle
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from coaching.clock.days import day_bounds, local_day
+from coaching.clock.travel import MOST_STAYS, TravelledZone, with_stay, zone_after
+
+ARRIVAL = datetime(2026, 10, 24, 18, 10, tzinfo=UTC)
+"""The evening in Berlin before its clocks go back."""
+JOURNEYS = (
+    ("America/Los_Angeles", "Europe/Berlin"),
+    ("Europe/Berlin", "America/Los_Angeles"),
+    ("Pacific/Auckland", "America/Los_Angeles"),
+    ("Europe/Berlin", "Europe/Lisbon"),
+)
+
+
+@pytest.mark.parametrize(("home", "away"), JOURNEYS)
+def test_each_moment_has_the_time_that_the_persons_clock_showed_and_comes_back_from_it(
+    home: str, away: str
+) -> None:
+    zone = zone_after(away, with_stay("", home, until=ARRIVAL))
+    for minutes in range(-15 * 24 * 60, 15 * 24 * 60, 30):
+        moment = ARRIVAL + timedelta(minutes=minutes)
+        shown = moment.astimezone(ZoneInfo(home if minutes < 0 else away))
+        local = moment.astimezone(zone)
+        assert local.replace(fold=0, tzinfo=None) == shown.replace(fold=0, tzinfo=None)
+        assert (local.utcoffset(), local.dst(), local.tzname()) == (
+            shown.utcoffset(),
+            shown.dst(),
+            shown.tzname(),
+        )
+        assert local.astimezone(UTC) == moment
+
+
+def test_days_of_before_a_journey_stay_what_they_were() -> None:
+    zone = zone_after("Europe/Berlin", with_stay("", "America/Los_Angeles", until=ARRIVAL))
+    friday = datetime(2026, 10, 23, 22, tzinfo=ZoneInfo("America/Los_Angeles"))
+    assert local_day(friday, ZoneInfo("Europe/Berlin")) == date(2026, 10, 24)
+    assert local_day(friday, zone) == date(2026, 10, 23)
+    assert local_day(ARRIVAL, zone) == date(2026, 10, 24)
+    begin, end = day_bounds(date(2026, 10, 24), zone)
+    assert begin == datetime(2026, 10, 24, 4, tzinfo=ZoneInfo("America/Los_Angeles"))
+    assert end == datetime(2026, 10, 25, 4, tzinfo=ZoneInfo("Europe/Berlin"))
+
+
+def test_there_and_back_is_three_stays() -> None:
+    there = with_stay("", "America/Los_Angeles", until=ARRIVAL)
+    back = with_stay(there, "Europe/Berlin", until=ARRIVAL + timedelta(days=5))
+    zone = zone_after("America/Los_Angeles", back)
+    hours = [(ARRIVAL + timedelta(days=days)).astimezone(zone).hour for days in (-1, 2, 6)]
+    assert hours == [11, 19, 11]
+    for other in (copy.deepcopy(zone), pickle.loads(pickle.dumps(zone))):
+        assert isinstance(other, TravelledZone)
+        assert (ARRIVAL + timedelta(days=2)).astimezone(other).hour == 19
+    assert zone.key == "America/Los_Angeles"
+
+
+def test_only_the_last_stays_are_kept_and_nobody_who_stays_needs_any() -> None:
+    earlier = ""
+    for number in range(MOST_STAYS + 5):
+        earlier = with_stay(earlier, "Europe/Berlin", until=ARRIVAL + timedelta(days=number))
+    assert len(earlier.splitlines()) == MOST_STAYS
+    assert (ARRIVAL + timedelta(days=MOST_STAYS + 4)).isoformat() in earlier
+    assert type(zone_after("Europe/Berlin", "")) is ZoneInfo
