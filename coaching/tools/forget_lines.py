@@ -210,9 +210,7 @@ async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
                 await _strike_in_page(context, each.found, each.lines)
             elif each.session:
                 await in_database(_strike_in_brief, each.session, each.lines)
-        unquoted = await in_database(
-            strike_quoted, context.user_id, [_plain(word) for word in given.words]
-        )
+        unquoted = await in_database(strike_quoted, context.user_id, [_plain(word) for word in given.words])
     except Refused as refusal:
         raise ToolError(str(refusal)) from refusal
     return await context.commit(lambda: _result(context, given, found, unquoted))

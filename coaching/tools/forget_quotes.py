@@ -53,7 +53,8 @@ def quoted_words(
     found: list[QuotedWords] = []
     for session in sessions.order_by("-last_active_at")[:MOST_CONVERSATIONS]:
         texts = said.filter(session=session).order_by("-number").values_list("content", flat=True)
-        sentences = [each for text in [session.summary, *texts[:MOST_MESSAGES]] for each in sentences_of(text)]
+        told = [session.summary, *texts[:MOST_MESSAGES]]
+        sentences = [sentence for text in told for sentence in sentences_of(text)]
         saying = [each for each in sentences if any(has_word(word, each.casefold()) for word in words)]
         there = [word for word in words if any(has_word(word, each.casefold()) for each in saying)]
         if there:

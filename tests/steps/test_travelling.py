@@ -1,4 +1,4 @@
-"""Somebody flies from Los Angeles to Berlin: what was said before keeps its day, for the model and on pages."""
+"""Somebody flies from Los Angeles to Berlin: what was said before keeps its day, in requests and pages."""
 
 from collections.abc import AsyncIterator
 from datetime import date, datetime, timedelta
