@@ -3,7 +3,20 @@
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, When, Window
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, JSONObject, Left, Length, Right
 
@@ -20,6 +33,7 @@ from coaching.models import (
     LibraryEffect,
     LifeDomain,
     SessionScope,
+    StepChange,
     UserFile,
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
@@ -115,11 +129,17 @@ def next_steps() -> QuerySet[Any, Any]:
     steps = steps.filter(Q(client__client_type=ClientType.SELF) | Q(client__in=scope.values("client")))
     effects = LibraryEffect.of(parameter("user")).filter(action_item=OuterRef("pk"), undone_at=None)
     program = Subquery(effects.exclude(program="").order_by("-id").values("program")[:1])
+    changes = StepChange.of(parameter("user")).filter(action_item=OuterRef("pk")).order_by("-at", "-id")
+    said = Case(
+        When(message_number__isnull=False, then=F("quote")), default=Value(""), output_field=TextField()
+    )
+    change = Subquery(changes.values(newest=JSONObject(kind=F("kind"), at=F("at"), quote=said))[:1])
 
     own_last = Case(When(client__client_type=ClientType.SELF, then=1), default=0)
 
     def first(rows: QuerySet[ActionItem], *order: Any) -> QuerySet[Any, Any]:
-        return rows.order_by(own_last, *order).values_list(*_STEP, program, Window(Count("id")))[:NEXT_STEPS]
+        columns = (*_STEP, program, change, Window(Count("id")))
+        return rows.order_by(own_last, *order).values_list(*columns)[:NEXT_STEPS]
 
     opened = steps.filter(state=ActionState.OPEN)
     is_resolved = Q(state__in=[ActionState.DONE, ActionState.DROPPED])

@@ -6,9 +6,10 @@ the newest message, step by step, also that one was taken back. What was done or
 shown, too, for the next conversation.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from zoneinfo import ZoneInfo
 from coaching.clock.days import local_day, with_weekday
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence_value
-from coaching.models import ActionState, ClientType
+from coaching.models import ActionState, ClientType, StepChangeKind
 from sessions_app.queries import Rows
 
 NAME = "next_steps"
@@ -46,7 +47,7 @@ class StepFact:
     """A next step as a request shows it; `client` is empty for the person's own.
 
     `program` names the program that wrote or changed it, if one did. `changed_on` is the day of the newest
-    change, `outcome` what the person said of how it went.
+    change, `outcome` what the person said of how it went, `move` the day of a move and their words.
     """
 
     id: int
@@ -63,6 +64,7 @@ class StepFact:
     state: str = ActionState.OPEN
     changed_on: date | None = None
     outcome: str = ""
+    move: tuple[date, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,20 @@ def steps_of(rows: Rows, zone: ZoneInfo, *, today: date) -> StepFacts:
 
 
 def _step(values: Sequence[Any], zone: ZoneInfo) -> StepFact:
-    pk, state, client, client_type, created_at, updated_at, outcome, quote, number, *others, program = values
+    (
+        pk,
+        state,
+        client,
+        client_type,
+        created_at,
+        updated_at,
+        outcome,
+        quote,
+        number,
+        *others,
+        program,
+        change,
+    ) = values
     title, due_date, due_time, repeats, asked_for, asked_in = others
     return StepFact(
         id=pk,
@@ -112,7 +127,15 @@ def _step(values: Sequence[Any], zone: ZoneInfo) -> StepFact:
         state=state,
         changed_on=local_day(updated_at, zone),
         outcome=outcome,
+        move=_move(json.loads(change) if isinstance(change, str) else change, zone),
     )
+
+
+def _move(newest: Mapping[str, str] | None, zone: ZoneInfo) -> tuple[date, str] | None:
+    """Return the newest change of a step if it was moved: what was done since moves it on by itself."""
+    if newest is None or newest["kind"] != StepChangeKind.MOVED:
+        return None
+    return local_day(datetime.fromisoformat(newest["at"]), zone), newest["quote"]
 
 
 def next_steps(facts: StepFacts) -> Section | None:
@@ -180,5 +203,13 @@ def _closed_entry(step: StepFact) -> Entry:
 def _text(step: StepFact, *, is_quoted: bool) -> str:
     title, noted = fence_value(step.title, TITLE), with_weekday(step.said_on)
     if is_quoted and step.quote:
-        return f"{title}; they said on {noted}: “{fence_value(step.quote, QUOTE)}”"
+        return f"{title}; they said on {noted}: “{fence_value(step.quote, QUOTE)}”{_moved(step)}"
     return title if step.due_date else f"{title}; noted {noted}"
+
+
+def _moved(step: StepFact) -> str:
+    """Tell when a step was moved: the first words name another day than it has now."""
+    if step.move is None:
+        return ""
+    day, words = step.move
+    return f"; moved on {with_weekday(day)}" + (f": “{fence_value(words, QUOTE)}”" if words else "")

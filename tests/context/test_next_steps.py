@@ -17,7 +17,7 @@ from coaching.library.clients import own_client
 from coaching.library.decisions import undo
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
-from coaching.library.resolutions import Resolution, note_asked, resolve
+from coaching.library.resolutions import Becomes, Resolution, note_asked, resolve
 from coaching.models import ActionItem, MadeBy, Profile, SessionScope
 from sessions_app.models import Session
 from tests.library.rows import make_client, make_document
@@ -192,3 +192,26 @@ def test_a_check_in_hears_what_became_of_the_steps_of_its_week(user: User) -> No
     assert f"Call Mum; their words: {words}" in part.text
     assert week_part(arc="close_day", **how) is None
     assert week_part(arc="weekly_checkin", **{**how, "now": NOW + timedelta(days=8)}) is None
+
+
+def test_a_moved_step_says_when_and_in_which_words_until_it_is_done(user: User) -> None:
+    said = "I'll look at the budget on Wednesday."
+    step = make_step(
+        user, "Look at the budget", due_date=TODAY, repeats="weekly", quote=said, message_number=3
+    )
+
+    def becomes(becomes: Becomes, quote: str, number: int, due_date: date | None = None) -> str:
+        resolution = Resolution(
+            becomes=becomes,
+            today=TODAY,
+            now=NOW + timedelta(minutes=number),
+            due_date=due_date,
+            quote=quote,
+            message_number=number,
+        )
+        resolve(user_id=user.pk, step_id=step.pk, resolution=resolution)
+        return shown(section_of(user))
+
+    moved = becomes("open", "On Thursday instead.", 5, TODAY + timedelta(days=1))
+    assert f"“{said}”; moved on Wednesday 2026-11-18: “On Thursday instead.”" in moved
+    assert "moved" not in becomes("done", "I looked at it.", 7), "its next date is no move"

@@ -154,7 +154,10 @@ async def asked_on_thursday_evening(week: Week) -> None:
         _, opening = await week.opened(SessionKind.CLOSE_DAY)
         assert asked_about(opening) == ""
     with week.at(SATURDAY, 8):
-        assert "Due today" in await week.page("/")
+        home, listed = await week.page("/"), await week.page("/library/actions/")
+    assert "Due today" in home
+    for page in (home, listed):
+        assert f'Moved: <q dir="auto">{MOVED}</q>' in page
 
 
 async def done_on_sunday(week: Week) -> None:
@@ -181,6 +184,7 @@ async def done_on_sunday(week: Week) -> None:
         home = await week.page("/")
     assert asked_about(opening) == str(step.pk)
     assert f"- moved Thursday 2026-10-22: Call Mum; their words: {MOVED}" in opening
+    assert f"“{PROMISE}”; moved on Thursday 2026-10-22: “{MOVED}”" in opening
     step = await week.step()
     assert (step.state, step.outcome) == ("done", DONE)
     changes = await in_database(list, StepChange.of(week.user.pk).order_by("at"))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, OuterRef, QuerySet, Subquery, TextField, Value, When
 
 from coaching.models import (
     ActionItem,
@@ -12,6 +12,8 @@ from coaching.models import (
     EntryState,
     KnowledgeEntry,
     LibraryEffect,
+    StepChange,
+    StepChangeKind,
 )
 
 RowT = TypeVar("RowT", KnowledgeEntry, ActionItem)
@@ -44,12 +46,21 @@ def next_steps_of(
     state: ActionState | None = None,
     with_dismissed: bool = False,
 ) -> QuerySet[ActionItem]:
-    """Return next steps by due date; the dismissed ones only if they are asked for."""
+    """Return next steps by due date; the dismissed ones only if they are asked for.
+
+    `moved_words` are what the person said when a step was moved, if that is its newest change.
+    """
+    changes = StepChange.of(user_id).filter(action_item=OuterRef("pk")).order_by("-at", "-id")
+    words = Case(
+        When(kind=StepChangeKind.MOVED, then=F("quote")), default=Value(""), output_field=TextField()
+    )
+    moved_words = Subquery(changes.values(words=words)[:1])
     rows = ActionItem.of(user_id).select_related("client", "project", "document")
     rows = rows.filter(client_id=client_id) if client_id else rows
     rows = rows.filter(project_id=project_id) if project_id else rows
     rows = rows.filter(document_id=document_id) if document_id else rows
     rows = rows.filter(state=state) if state else rows
+    rows = rows.annotate(moved_words=moved_words)
     return rows if state or with_dismissed else rows.exclude(state=ActionState.DISMISSED)
 
 
