@@ -210,10 +210,12 @@ async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
                 await _strike_in_page(context, each.found, each.lines)
             elif each.session:
                 await in_database(_strike_in_brief, each.session, each.lines)
-        unquoted = await in_database(strike_quoted, context.user_id, [_plain(word) for word in given.words])
+        conversations = await in_database(
+            strike_quoted, context.user_id, [_plain(word) for word in given.words]
+        )
     except Refused as refusal:
         raise ToolError(str(refusal)) from refusal
-    return await context.commit(lambda: _result(context, given, found, unquoted))
+    return await context.commit(lambda: _result(context, given, found, conversations))
 
 
 async def _strike_in_page(context: ToolContext, found: FileText, lines: Sequence[str]) -> None:
@@ -251,7 +253,7 @@ def _strike_in_brief(session: Session, lines: Sequence[str]) -> None:
 
 
 def _result(
-    context: ToolContext, given: ForgetLinesInput, found: Sequence[Struck], unquoted: int
+    context: ToolContext, given: ForgetLinesInput, found: Sequence[Struck], conversations: tuple[int, int]
 ) -> ToolResult:
     """Return what went, and where the words still are."""
     wanted = [_plain(word) for word in given.words]
@@ -267,7 +269,8 @@ def _result(
     return ToolResult.of(
         success=True,
         lines_struck=sum(len(each.lines) for each in found),
-        conversations_no_longer_quoted=unquoted,
+        conversations_no_longer_quoted=conversations[0],
+        **({"conversations_still_quoted": conversations[1]} if conversations[1] else {}),
         pages_changed=[each.found.file.path for each in found if each.found],
         pages_that_still_say_it=list(still.order_by("path").values_list("path", flat=True)[:LISTED]),
         steps_that_still_say_it=[{"id": step.pk, "title": step.title} for step in named[:LISTED]],

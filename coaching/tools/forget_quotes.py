@@ -17,8 +17,8 @@ from coaching.job_queue.sessions import enqueue_open_summary
 from sessions_app.brief_corrections import correct_brief, room_for_corrections
 from sessions_app.models import Message, MessageRole, Session
 
-MOST_CONVERSATIONS = 10
-"""So many of the last ones that have a word: older ones come into an opening only if they go on."""
+LAST_CONVERSATIONS = 10
+"""In so many it is looked for words: older ones come into an opening only if they go on."""
 MOST_MESSAGES = 200
 MOST_SENTENCES = 3
 """Of a conversation, on the card."""
@@ -49,9 +49,10 @@ def quoted_words(
     said = Message.of(user_id).filter(in_message, role=MessageRole.USER, turn__is_withdrawn=False)
     asking = Message.of(user_id).filter(session=asked_in, role=MessageRole.USER).order_by("-number")
     said = said.exclude(pk__in=list(asking.values_list("pk", flat=True)[:1]) if asked_in else [])
-    sessions = Session.of(user_id).filter(Q(pk__in=said.values("session")) | in_summary).defer("opening")
+    last = Session.of(user_id).order_by("-last_active_at").values("pk")[:LAST_CONVERSATIONS]
+    sessions = Session.of(user_id).filter(Q(pk__in=said.values("session")) | in_summary, pk__in=last)
     found: list[QuotedWords] = []
-    for session in sessions.order_by("-last_active_at")[:MOST_CONVERSATIONS]:
+    for session in sessions.defer("opening").order_by("-last_active_at"):
         texts = said.filter(session=session).order_by("-number").values_list("content", flat=True)
         told = [session.summary, *texts[:MOST_MESSAGES]]
         sentences = [sentence for text in told for sentence in sentences_of(text)]
@@ -62,10 +63,10 @@ def quoted_words(
     return found
 
 
-def strike_quoted(user_id: int, words: Sequence[str]) -> int:
-    """Strike the words in the conversations that say them; return in how many. Sync ORM code.
+def strike_quoted(user_id: int, words: Sequence[str]) -> tuple[int, int]:
+    """Strike the words in the conversations that say them. Sync ORM code.
 
-    Where there is no room for more, older conversations keep their words.
+    Return in how many, and how many still may be quoted, because there is no room for more strikes.
     """
     found = quoted_words(user_id, words)
     room = room_for_corrections(user_id)
@@ -78,7 +79,7 @@ def strike_quoted(user_id: int, words: Sequence[str]) -> int:
             _strike(each.session, word)
         enqueue_open_summary(each.session.id)
         number += 1
-    return number
+    return number, len(found) - number
 
 
 def _strike(session: Session, word: str) -> None:

@@ -32,7 +32,10 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "similar_to": None,
         "part_of": None,
     },
-    "coaching.Profile": {"timezone": "Asia/Tokyo"},
+    "coaching.Profile": {
+        "timezone": "Asia/Tokyo",
+        "earlier_timezones": "Europe/Berlin 2026-01-05T09:00:00+00:00",
+    },
     "coaching.ProgramToken": {"scopes": ["read"], "expires_at": MOMENT + timedelta(days=90)},
     "coaching.PulseRating": {"rating": 3},
     "coaching.RecallVector": {"vector": "[1, 0]"},

@@ -27,7 +27,7 @@ from coaching.tools.forget_lines import FORGET_LINES, MOST_LINES, NOTHING
 from coaching.tools.going_lines import GoingLines, details_of, lines_going
 from coaching.tools.save_file import SAVE_FILE
 from coaching.transcript.going_lines import going_shown
-from sessions_app.brief_corrections import correct_brief
+from sessions_app.brief_corrections import MAX_CORRECTIONS, correct_brief
 from sessions_app.briefs import BRIEFS_AT_ONCE, corrections_of, newest_briefs_with
 from sessions_app.database import in_database
 from sessions_app.models import BriefCorrection, Message, Session, SessionBrief, ToolCallRecord
@@ -329,3 +329,22 @@ async def test_what_only_an_opening_quotes_can_be_forgotten_too(user: User, othe
     assert [each.line for each in await in_database(corrections_of, earlier)] == ["therapist"]
     theirs = await in_database(BriefCorrection.of(other_user.pk).count)
     assert theirs == 0
+
+
+async def test_where_there_is_no_room_for_another_strike_the_result_says_so(user: User) -> None:
+    sessions = [await in_database(opened_session, user, "I see a therapist.", "I see.") for _ in range(2)]
+    for number in range(MAX_CORRECTIONS - 1):
+        line = f"Line {number}"
+        await in_database(
+            correct_brief,
+            user_id=user.pk,
+            session_id=sessions[0].id,
+            words="",
+            finish=corrected_text,
+            line=line,
+            is_strike=True,
+        )
+    context = CommittingContext(user_id=user.pk, tool_use_id="toolu_forget")
+    given = FORGET_LINES.parse(json.dumps({"words": ["therapist"]}))
+    result = json.loads((await FORGET_LINES.run(context, given)).content)
+    assert (result["conversations_no_longer_quoted"], result["conversations_still_quoted"]) == (1, 1)
