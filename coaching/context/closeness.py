@@ -96,7 +96,8 @@ def has_word(word: str, text: str) -> bool:
     """Return whether a text has a word or words, also with a short ending; both without capitals."""
     start = text.find(word) if word else -1
     while start >= 0:
-        rest = text[start + len(word) :]
+        end = start + len(word)
+        rest = text[end : end + _WORD_ENDING + 1]
         ending = next((place for place, letter in enumerate(rest) if not letter.isalnum()), len(rest))
         if ending <= _WORD_ENDING and not (start and text[start - 1].isalnum()):
             return True

@@ -1,8 +1,10 @@
 """Which lines of a brief say what its user has struck, however the model rewords them, and which don't."""
 
+import time
+
 import pytest
 
-from coaching.context.closeness import is_close, without_struck
+from coaching.context.closeness import has_word, is_close, without_struck
 
 STRUCK = "You want to leave the clinic by summer [12]"
 
@@ -74,3 +76,12 @@ def test_other_words_and_languages_are_compared_too(struck: str, written: str) -
 def test_a_correction_isnt_taken_for_the_line_that_it_corrects() -> None:
     assert is_close("Anna is your sister", "Your sister is Anna [4]")
     assert not is_close("Anna is your sister", "Hannah is your sister [4]")
+
+
+def test_a_word_is_found_with_a_short_ending_alone_also_in_a_long_text_that_repeats_its_letters() -> None:
+    assert has_word("tom", "i saw toms cat")
+    assert has_word("tom", "tomorrow i see tom")
+    assert not has_word("tom", "tomorrow i see an atom")
+    began = time.process_time()
+    assert not has_word("a", "a" * 50_000)
+    assert time.process_time() - began < 2
