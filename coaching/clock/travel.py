@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 
 MOST_STAYS = 40
 """So many of the last ones are kept."""
+SHORTEST_STAY = timedelta(hours=1)
+"""Who changes a zone sooner has corrected it: they weren't there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class TravelledZone(ZoneInfo):
     """A time zone, named after the present one, that knows the earlier ones.
 
     Where a clock is set back by a journey, it shows times twice: `fold` says which, as after daylight saving.
-    Times that it never showed are those of the zone that was travelled to.
+    Times that it never showed are the moment of the journey.
     """
 
     stays: Sequence[Stay] = ()
@@ -50,17 +52,20 @@ class TravelledZone(ZoneInfo):
 
     def utcoffset(self, dt: datetime | None, /) -> timedelta | None:
         """Return the offset of a local time."""
-        zone = self._zone_showing(dt)
-        return super().utcoffset(dt) if zone is None else zone.utcoffset(dt)
+        zone, begin = self._showing(dt)
+        offset = super().utcoffset(dt) if zone is None else zone.utcoffset(dt)
+        if dt is None or offset is None or begin is None:
+            return offset
+        return min(offset, dt.replace(tzinfo=None) - begin)
 
     def dst(self, dt: datetime | None, /) -> timedelta | None:
         """Return how much daylight saving adds at a local time."""
-        zone = self._zone_showing(dt)
+        zone, _ = self._showing(dt)
         return super().dst(dt) if zone is None else zone.dst(dt)
 
     def tzname(self, dt: datetime | None, /) -> str | None:
         """Return the short name of the zone at a local time."""
-        zone = self._zone_showing(dt)
+        zone, _ = self._showing(dt)
         return super().tzname(dt) if zone is None else zone.tzname(dt)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -70,21 +75,34 @@ class TravelledZone(ZoneInfo):
         named = next((stay.timezone for stay in self.stays if moment < stay.until), self.key)
         return ZoneInfo(named)
 
-    def _zone_showing(self, shown: datetime | None) -> ZoneInfo | None:
-        """Return the zone whose clock showed a time while the person was there; None for the present one."""
-        if shown is None:
-            return None
+    def _showing(self, dt: datetime | None) -> tuple[ZoneInfo | None, datetime | None]:
+        """Return the zone whose clock showed a time while the person was there, and since when they were.
+
+        The zone is None for the present one; the moment is naive, in UTC, and None for the first zone. Of a
+        time that was never shown it is the zone that was travelled to. Moments are compared as differences
+        from the shown time: near the first and the last year, the moment itself may not exist.
+        """
+        if dt is None:
+            return None, None
+        shown = dt.replace(tzinfo=None)
         begin: datetime | None = None
-        found: list[ZoneInfo | None] = []
+        found: list[tuple[ZoneInfo | None, datetime | None]] = []
+        skipped: tuple[ZoneInfo, datetime] | None = None
         for stay in self.stays:
-            moment = shown.replace(tzinfo=ZoneInfo(stay.timezone)).astimezone(UTC)
-            if moment < stay.until and (begin is None or moment >= begin):
-                found.append(ZoneInfo(stay.timezone))
-            begin = stay.until
-        present = shown.replace(tzinfo=ZoneInfo(self.key)).astimezone(UTC)
-        if begin is None or present >= begin or not found:
-            found.append(None)
-        return found[-1 if shown.fold else 0]
+            zone, until = ZoneInfo(stay.timezone), stay.until.astimezone(UTC).replace(tzinfo=None)
+            offset = dt.replace(tzinfo=zone).utcoffset() or timedelta(0)
+            if shown - until < offset:
+                if begin is None or shown - begin >= offset:
+                    found.append((zone, begin))
+                elif skipped is None:
+                    skipped = zone, begin
+            begin = until
+        present = dt.replace(tzinfo=ZoneInfo(self.key)).utcoffset() or timedelta(0)
+        if begin is None or shown - begin >= present:
+            found.append((None, begin))
+        if found:
+            return found[-1 if dt.fold else 0]
+        return skipped or (None, begin)
 
 
 @lru_cache(maxsize=256)
@@ -98,5 +116,20 @@ def zone_after(timezone: str, earlier: str) -> ZoneInfo:
 
 def with_stay(earlier: str, timezone: str, *, until: datetime) -> str:
     """Return the earlier zones as they are stored, with one more, left at `until` (aware)."""
-    line = f"{timezone} {until.astimezone(UTC).isoformat()}"
+    line = f"{timezone} {until.astimezone(UTC).isoformat(timespec='seconds')}"
     return "\n".join([*earlier.splitlines(), line][-MOST_STAYS:])
+
+
+def after_change(earlier: str, timezone: str, chosen: str, *, since: datetime, now: datetime) -> str:
+    """Return the earlier zones as they are stored, after a change from a zone to another one.
+
+    `since` is the first moment at which they can have had a zone. A zone that is corrected soon leaves no
+    stay, and who takes the one before again has been there all the time.
+    """
+    lines = earlier.splitlines()
+    begun = datetime.fromisoformat(lines[-1].split()[1]) if lines else since
+    if not timedelta(0) <= now - begun < SHORTEST_STAY:
+        return with_stay(earlier, timezone, until=now)
+    if lines and lines[-1].split()[0] == chosen:
+        lines.pop()
+    return "\n".join(lines)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from coaching.clock.days import local_day, moved_weekday
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
-from coaching.clock.travel import with_stay
+from coaching.clock.travel import after_change
 from coaching.models import Profile, TimezoneSource
 from coaching.people.own_changes import own_changes
 from coaching.skills.facts import checkin_due_on
@@ -51,7 +51,9 @@ def _choose_timezone(profile: Profile, timezone: str, *, browser: str, now: date
     """Set a profile's time zone, and until when it was the one before, if that was theirs."""
     is_known = profile.timezone_source != TimezoneSource.NOBODY or profile.timezone != UNKNOWN_TIMEZONE
     if is_known and timezone != profile.timezone:
-        profile.earlier_timezones = with_stay(profile.earlier_timezones, profile.timezone, until=now)
+        profile.earlier_timezones = after_change(
+            profile.earlier_timezones, profile.timezone, timezone, since=profile.user.date_joined, now=now
+        )
     profile.timezone = timezone
     profile.timezone_source = TimezoneSource.USER
     profile.timezone_declined = "" if browser == timezone else browser

@@ -2,13 +2,20 @@
 
 import copy
 import pickle
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from coaching.clock.days import day_bounds, local_day
-from coaching.clock.travel import MOST_STAYS, TravelledZone, with_stay, zone_after
+from coaching.clock.days import day_bounds, local_day, moment_at
+from coaching.clock.travel import (
+    MOST_STAYS,
+    SHORTEST_STAY,
+    TravelledZone,
+    after_change,
+    with_stay,
+    zone_after,
+)
 
 ARRIVAL = datetime(2026, 10, 24, 18, 10, tzinfo=UTC)
 """The evening in Berlin before its clocks go back."""
@@ -68,3 +75,38 @@ def test_only_the_last_stays_are_kept_and_nobody_who_stays_needs_any() -> None:
     assert len(earlier.splitlines()) == MOST_STAYS
     assert (ARRIVAL + timedelta(days=MOST_STAYS + 4)).isoformat() in earlier
     assert type(zone_after("Europe/Berlin", "")) is ZoneInfo
+
+
+def test_a_day_whose_beginning_was_flown_over_begins_with_the_journey() -> None:
+    left = datetime(2026, 10, 24, 3, 10, 7, tzinfo=UTC)  # Friday evening in Los Angeles, 05:10 in Berlin
+    earlier = with_stay("", "America/Los_Angeles", until=left)
+    saturday = date(2026, 10, 24)
+    for zone in (
+        zone_after("Europe/Berlin", earlier),
+        zone_after("Asia/Tokyo", with_stay(earlier, "Europe/Berlin", until=left + timedelta(days=20))),
+    ):
+        before = left - timedelta(minutes=10)
+        assert [local_day(moment, zone) for moment in (before, left)] == [date(2026, 10, 23), saturday]
+        assert day_bounds(saturday, zone)[0].astimezone(UTC) == left
+        assert moment_at(saturday, time(4, 30), zone) == left
+
+
+def test_the_first_and_the_last_days_have_an_offset() -> None:
+    for home, away in (("Asia/Tokyo", "America/Los_Angeles"), ("America/Los_Angeles", "Asia/Tokyo")):
+        zone = zone_after(away, with_stay("", home, until=ARRIVAL))
+        for day, place in ((date.min, home), (date.max, away)):
+            shown, there = (datetime.combine(day, time(), each) for each in (zone, ZoneInfo(place)))
+            assert shown.utcoffset() == there.utcoffset()
+
+
+def test_a_zone_that_is_corrected_soon_was_no_stay() -> None:
+    soon, later = ARRIVAL + SHORTEST_STAY / 2, ARRIVAL + SHORTEST_STAY
+    at_sign_up = after_change("", "Europe/Berlin", "Europe/Lisbon", since=ARRIVAL, now=soon)
+    assert at_sign_up == ""
+    home = after_change("", "Europe/Lisbon", "Europe/Berlin", since=ARRIVAL - timedelta(days=9), now=ARRIVAL)
+    assert home == with_stay("", "Europe/Lisbon", until=ARRIVAL)
+    corrected = after_change(home, "Europe/Berlin", "Europe/Paris", since=ARRIVAL, now=soon)
+    assert corrected == home
+    assert after_change(home, "Europe/Berlin", "Europe/Lisbon", since=ARRIVAL, now=soon) == ""
+    stayed = after_change(home, "Europe/Berlin", "Europe/Lisbon", since=ARRIVAL, now=later)
+    assert len(stayed.splitlines()) == 2
