@@ -15,7 +15,7 @@ from coaching.context.closeness import has_word
 from coaching.context.sentences import sentences_of
 from coaching.job_queue.sessions import enqueue_open_summary
 from sessions_app.brief_corrections import correct_brief, room_for_corrections
-from sessions_app.models import Message, MessageRole, Session
+from sessions_app.models import CorrectionKind, Message, MessageRole, Session
 
 LAST_CONVERSATIONS = 10
 """In so many it is looked for words: older ones come into an opening only if they go on."""
@@ -38,7 +38,8 @@ def quoted_words(
 ) -> Sequence[QuotedWords]:
     """Return the last conversations that say one of the words, the newest first. Sync ORM code.
 
-    With `asked_in` the newest message of that conversation doesn't count: it asks to forget them.
+    Words that are struck in a conversation already aren't said by it. With `asked_in` the newest message of
+    that conversation doesn't count: it asks to forget them.
     """
     if not words:
         return ()
@@ -52,12 +53,15 @@ def quoted_words(
     last = Session.of(user_id).order_by("-last_active_at").values("pk")[:LAST_CONVERSATIONS]
     sessions = Session.of(user_id).filter(Q(pk__in=said.values("session")) | in_summary, pk__in=last)
     found: list[QuotedWords] = []
-    for session in sessions.defer("opening").order_by("-last_active_at"):
+    sessions = sessions.defer("opening").prefetch_related("brief_corrections")
+    for session in sessions.order_by("-last_active_at"):
+        struck = {each.line for each in session.brief_corrections.all() if each.kind == CorrectionKind.STRIKE}
+        left = [word for word in words if word not in struck]
         texts = said.filter(session=session).order_by("-number").values_list("content", flat=True)
         told = [session.summary, *texts[:MOST_MESSAGES]]
         sentences = [sentence for text in told for sentence in sentences_of(text)]
-        saying = [each for each in sentences if any(has_word(word, each.casefold()) for word in words)]
-        there = [word for word in words if any(has_word(word, each.casefold()) for each in saying)]
+        saying = [each for each in sentences if any(has_word(word, each.casefold()) for word in left)]
+        there = [word for word in left if any(has_word(word, each.casefold()) for each in saying)]
         if there:
             found.append(QuotedWords(session=session, words=there, sentences=saying[:MOST_SENTENCES]))
     return found

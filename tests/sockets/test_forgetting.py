@@ -348,3 +348,6 @@ async def test_where_there_is_no_room_for_another_strike_the_result_says_so(user
     given = FORGET_LINES.parse(json.dumps({"words": ["therapist"]}))
     result = json.loads((await FORGET_LINES.run(context, given)).content)
     assert (result["conversations_no_longer_quoted"], result["conversations_still_quoted"]) == (1, 1)
+    context = CommittingContext(user_id=user.pk, tool_use_id="toolu_again")
+    again = json.loads((await FORGET_LINES.run(context, given)).content)
+    assert (again["conversations_no_longer_quoted"], again["conversations_still_quoted"]) == (0, 1)
