@@ -103,7 +103,8 @@ async def test_the_way_home_is_offered_too_but_what_was_declined_isnt(week: Week
         assert "Keep Los Angeles" not in (await in_database(browser.get, "/")).content.decode()
         assert "Use Berlin" in await goes(week, AWAY)
     profile = await in_database(Profile.of(week.user.pk).get)
-    assert [line.split()[0] for line in profile.earlier_timezones.splitlines()] == [HOME], "home for a minute was a mistake"
+    stays = [line.split()[0] for line in profile.earlier_timezones.splitlines()]
+    assert stays == [HOME], "home for a minute was a mistake"
 
 
 async def test_a_conversation_hears_of_another_zone_with_the_next_message(week: Week) -> None:
