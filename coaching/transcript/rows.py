@@ -16,6 +16,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
+from coaching.clock.travel import zone_after
 from coaching.events import AttachedDocument, CallAnswered, MessagePlace
 from coaching.library.rows.attached import read_attached
 from coaching.models import AnswerFeedback, Profile, UserFile
@@ -63,7 +64,8 @@ def _place() -> QuerySet[Any, Any]:
 @prepared
 def _turn() -> QuerySet[Any, Any]:
     turns = Turn.unscoped.filter(id=parameter("turn")).order_by()
-    return turns.values_list("session__user__profile__timezone", *_TURN.lookups, *_SESSION.lookups)
+    zones = ("session__user__profile__timezone", "session__user__profile__earlier_timezones")
+    return turns.values_list(*zones, *_TURN.lookups, *_SESSION.lookups)
 
 
 @prepared
@@ -241,7 +243,7 @@ def _read_turn(
     found, answers, verdicts, *rows = run_queries(queries)
     if not found:
         raise Turn.DoesNotExist
-    timezone_name, *values = found[0]
+    timezone_name, earlier, *values = found[0]
     turn = _TURN.object_of(values[: len(_TURN)])
     turn.session = _SESSION.object_of(values[len(_TURN) :])
     content = content_of(rows)
@@ -257,7 +259,7 @@ def _read_turn(
         shown=shown,
         spent=spending_of(content.usage) if content.usage else None,
         verdict=_VERDICT.object_of(verdicts[0]) if verdicts else None,
-        zone=ZoneInfo(timezone_name or UNKNOWN_TIMEZONE),
+        zone=zone_after(timezone_name or UNKNOWN_TIMEZONE, earlier or ""),
         answered_by=answered_by.get(turn.message_number or 0, ()),
         documents=read_attached([answer]) if answer else {},
     )

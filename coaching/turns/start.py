@@ -49,7 +49,7 @@ from sessions_app.verdicts import NewVerdict, store_verdict
 logger = structlog.get_logger(__name__)
 
 MAX_ZONES = 10_000
-_zones: dict[int, str] = {}
+_zones: dict[int, tuple[str, str]] = {}
 """Each user's last known time zone, verified against the profile each time."""
 
 _PROFILE, _PERSON = Columns(Profile), Columns(User, "user__")
@@ -237,8 +237,9 @@ def _read_life(request: TurnRequest) -> tuple[Life, Rows]:
     It is one round trip if their time zone hasn't changed, since the day decides what is read.
     """
     now, user_id, session_id = timezone.now(), request.user_id, request.session_id
-    known = _zones.get(user_id, UNKNOWN_TIMEZONE)
-    guessed = LifeQuery(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
+    known = _zones.get(user_id, (UNKNOWN_TIMEZONE, ""))
+    guess = Profile(user_id=user_id, timezone=known[0], earlier_timezones=known[1])
+    guessed = LifeQuery(profile=guess, session_id=session_id, now=now)
     query = last_question_query(request)
     first = [] if query is None else [query]
     try:
@@ -251,7 +252,7 @@ def _read_life(request: TurnRequest) -> tuple[Life, Rows]:
     _remember_zone(profile)
     asked, answers = [row for rows in answers[: len(first)] for row in rows], answers[len(first) :]
     life = LifeQuery(profile=profile, session_id=session_id, now=now)
-    return read_life(life, answers if profile.timezone == known else ()), asked
+    return read_life(life, answers if _zones_of(profile) == known else ()), asked
 
 
 def _read_profile(
@@ -274,4 +275,8 @@ def _read_profile(
 def _remember_zone(profile: Profile) -> None:
     if len(_zones) >= MAX_ZONES:
         _zones.clear()
-    _zones[profile.user_id] = profile.timezone
+    _zones[profile.user_id] = _zones_of(profile)
+
+
+def _zones_of(profile: Profile) -> tuple[str, str]:
+    return profile.timezone, profile.earlier_timezones
