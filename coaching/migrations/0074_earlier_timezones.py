@@ -12,7 +12,7 @@ def lock(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('coaching', '0072_admin_names'),
+        ('coaching', '0073_client_was_prospect'),
     ]
 
     operations = [
