@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Self
 from zoneinfo import ZoneInfo
 
 MOST_STAYS = 40
@@ -33,13 +32,6 @@ class TravelledZone(ZoneInfo):
     """
 
     stays: Sequence[Stay] = ()
-
-    @classmethod
-    def after(cls, timezone: str, stays: Sequence[Stay]) -> Self:
-        """Return the zone `timezone` after earlier ones, the oldest first."""
-        zone = cls.no_cache(timezone)
-        zone.stays = tuple(stays)
-        return zone
 
     def fromutc(self, dt: datetime, /) -> datetime:
         """Return the local time of a moment."""
@@ -69,7 +61,7 @@ class TravelledZone(ZoneInfo):
         return super().tzname(dt) if zone is None else zone.tzname(dt)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return TravelledZone.after, (self.key, self.stays)
+        return travelled_zone, (self.key, self.stays)
 
     def _zone_at(self, moment: datetime) -> ZoneInfo:
         named = next((stay.timezone for stay in self.stays if moment < stay.until), self.key)
@@ -105,13 +97,23 @@ class TravelledZone(ZoneInfo):
         return skipped or (None, begin)
 
 
+def travelled_zone(timezone: str, stays: Sequence[Stay]) -> TravelledZone:
+    """Return the zone `timezone` after earlier ones, the oldest first.
+
+    It is no class method: where Twisted is loaded, a pickled one can't be read.
+    """
+    zone = TravelledZone.no_cache(timezone)
+    zone.stays = tuple(stays)
+    return zone
+
+
 @lru_cache(maxsize=256)
 def zone_after(timezone: str, earlier: str) -> ZoneInfo:
     """Return a time zone after the earlier ones, which are stored as lines of `with_stay`."""
     if not earlier:
         return ZoneInfo(timezone)
     stays = (line.split() for line in earlier.splitlines())
-    return TravelledZone.after(timezone, [Stay(name, datetime.fromisoformat(until)) for name, until in stays])
+    return travelled_zone(timezone, [Stay(name, datetime.fromisoformat(until)) for name, until in stays])
 
 
 def with_stay(earlier: str, timezone: str, *, until: datetime) -> str:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from datetime import UTC, date, datetime, time, timedelta
+from importlib import import_module
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -56,7 +57,10 @@ def test_days_of_before_a_journey_stay_what_they_were() -> None:
     assert end == datetime(2026, 10, 25, 4, tzinfo=ZoneInfo("Europe/Berlin"))
 
 
-def test_there_and_back_is_three_stays() -> None:
+@pytest.mark.parametrize("loaded", ["", "twisted.persisted.styles"])
+def test_there_and_back_is_three_stays(loaded: str) -> None:
+    if loaded:
+        import_module(loaded)  # changes how methods are pickled
     there = with_stay("", "America/Los_Angeles", until=ARRIVAL)
     back = with_stay(there, "Europe/Berlin", until=ARRIVAL + timedelta(days=5))
     zone = zone_after("America/Los_Angeles", back)
