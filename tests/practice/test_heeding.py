@@ -41,6 +41,9 @@ DARK: dict[Language, tuple[str, ...]] = {
         "Mañana compro lejía y me la bebo",
         "Nota: no es culpa vuestra, os quiero a todos",
         "Me toca sin que yo quiera | El sábado ayudo a Nuria",
+        "Me toca César por las noches | El sábado ayudo a Nuria",
+        "Me toca Omar y no quiero | El sábado ayudo a Nuria",
+        "Me toca dormir con él | El sábado ayudo a Nuria",
     ),
 }
 LIGHT: list[tuple[Language, str, str]] = [
