@@ -17,6 +17,12 @@ _STRONGER = frozenset({
 _NOT = frozenset({
     "not", "no", "never", "nicht", "kein", "keine", "sin", "poco", "wenig", "hardly", "barely", "kaum",
 })
+_ALONE = frozenset({
+    "plenty", "some", "keine", "viel", "etwas", "ninguna", "algo", "mucha", "gusto", "calma", "tranquilidad",
+})
+"""Words that say a level only if they are all that was said: “viel”, but not “zu viel Stress”."""
+_BEFORE = frozenset({"a", "en", "con", "gar"})
+"""May stand before such a word: “a gusto”."""
 # fmt: on
 
 
@@ -77,8 +83,10 @@ def _level(words: str, table: Mapping[str, int]) -> int | None:
         return round(1 + (HIGHEST - 1) * value / most) if most > 0 and value <= most else None
     levels: list[int] = []
     before = ""
-    for word in _WORD.findall(words.casefold()):
-        if (level := table.get(word)) is not None:
+    said = _WORD.findall(words.casefold())
+    is_one = len(set(said) - _BEFORE) == 1
+    for word in said:
+        if (level := table.get(word)) is not None and (is_one or word not in _ALONE):
             levels.append(_shifted(level, before))
         before = word
     return round(sum(levels) / len(levels)) if levels else None

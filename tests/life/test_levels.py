@@ -12,7 +12,7 @@ from coaching.practice.coach.texts import LANGUAGES, Language
     [
         ("calm", 4), ("Very low", 1), ("not good", 2), ("7/10", 4), ("3 of 5", 3), ("10/10", 5),
         ("tired but calm", 3), ("sehr gut", 5), ("cansada", 2), ("a bit wobbly", None), ("", None),
-        ("11/10", None), ("3/0", None), ("\u0663/\u0665", 3),
+        ("no estoy a gusto", None), ("a gusto", 4), ("11/10", None), ("3/0", None), ("\u0663/\u0665", 3),
     ],
 )  # fmt: skip
 def test_a_mood_has_the_level_of_its_words(words: str, level: int | None) -> None:
@@ -21,8 +21,12 @@ def test_a_mood_has_the_level_of_its_words(words: str, level: int | None) -> Non
 
 @pytest.mark.parametrize(
     ("words", "level"),
-    [("low", 2), ("very low", 1), ("medium", 3), ("hoch", 4), ("full", 5), ("2,5/5", 3), ("like soup", None)],
-)
+    [
+        ("low", 2), ("very low", 1), ("medium", 3), ("hoch", 4), ("full", 5), ("2,5/5", 3),
+        ("like soup", None), ("zu viel Stress", None), ("keine Ahnung", None),
+        ("no tengo mucha energía", None), ("I don't have plenty", None),
+    ],
+)  # fmt: skip
 def test_an_energy_has_the_level_of_its_words(words: str, level: int | None) -> None:
     assert energy_level(words) == level
 
