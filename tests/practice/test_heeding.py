@@ -61,6 +61,7 @@ LIGHT: list[tuple[Language, str, str]] = [
     ("es", "Me toca llevar el coche al taller | El sábado ayudo a Nuria", "Ayudo a Nuria"),
     ("es", "y el viernes quedo con mi madre a comer", "Quedo con mi madre a comer"),
     ("es", "También mañana compro las entradas", "Compro las entradas"),
+    ("en", "I have to right-size the budget on Friday | yes", "Right-size the budget"),
     ("en", "And on Friday I'll call Mum", "Call Mum"),
     ("de", "Und am Samstag schneide ich die Hecke", "Ich schneide die Hecke"),
 ]

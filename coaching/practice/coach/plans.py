@@ -32,7 +32,7 @@ _INVERTED = re.compile(r"\A(\w+) ich\b", re.IGNORECASE)
 """How German words go on after a day: "räume ich auf"."""
 _LEAD = re.compile(
     r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so|noch|auch|mal"
-    r"|and|but|und|aber|y|pero|también|tambien|además|ademas)\b\W*)+",
+    r"|and|but|und|aber|y|pero|también|tambien|además|ademas)\b(?!-)\W*)+",
     re.IGNORECASE,
 )
 """How a promise begins with words that say nothing of it."""
