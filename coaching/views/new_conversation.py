@@ -6,6 +6,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError
@@ -35,6 +36,8 @@ from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session, SessionKind
 from sessions_app.organising import remove_if_empty
 from sessions_app.session_services import begin_session
+
+logger = structlog.get_logger(__name__)
 
 ABOUT = {"client_id": "client", "project_id": "project"}
 """The ids that a session can be opened with, and their form fields."""
@@ -79,8 +82,9 @@ async def begin(
             )
         except ObjectDoesNotExist:
             raise Http404 from None
-        except IntegrityError:
-            continue  # it is gone already
+        except IntegrityError as error:  # it is gone already
+            logger.warning("session_not_begun", error=type(error.__cause__).__name__)
+            continue
         except TooManySessions as refusal:
             return await _not_begun(request, refusal, kind=kind, draft=text, about=about)
         except Refused:
